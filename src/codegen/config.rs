@@ -111,7 +111,7 @@ pub(crate) fn facts_of_threads(desc: &GemmDesc, tiles: &ThreadTiles) -> [(&'stat
         ("kLanesN", lanes.n),
         ("kThreadsPerWarpSlice", tiles.threads_per_warp_slice()),
         ("kPacked", packed(output.accumulator, tiles.thread())),
-        ("kStoreAccess", output.access.min(tiles.interleave[1])),
-        ("kExchanges", BlockedToStriped::of(desc, tiles).is_some().into()),
+        ("kStoreAccess", tiles.store_access(output.access)),
+        ("kExchanges", BlockedToStriped::for_kernel(desc, tiles).is_some().into()),
     ]
 }

@@ -249,3 +249,27 @@ fn negation(operand: &Expression) -> String {
         format!("-{}", operand.within(Bond::Atom))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel does not read an operand if its scalar is 0, so the product needs no selection of
+    /// 0. This holds if the same scalar scales the operand everywhere.
+    #[test]
+    fn operands_that_one_scalar_scales_need_no_selection() {
+        let selects = |text: &str| {
+            let desc: EpilogueDesc = text.parse().expect("an epilogue");
+            let cuda = expression(&desc, ComputeKind::F32);
+            assert!(cuda.contains("scaled"), "{cuda}");
+            cuda.contains("scaled(")
+        };
+        for text in ["acc + beta * c", "relu(beta * c) - beta * c + acc", "acc + beta * aux1"] {
+            assert!(!selects(text), "{text}");
+        }
+        for text in ["beta * acc", "beta * c + c * acc", "beta * c + alpha * c", "beta * (acc + c)"]
+        {
+            assert!(selects(text), "{text}");
+        }
+    }
+}

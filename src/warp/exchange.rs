@@ -37,12 +37,12 @@ pub struct BlockedToStriped {
 impl BlockedToStriped {
     /// Returns the exchange of a kernel. `None` if the kernel adds the elements of rows: a kernel
     /// with another alignment has another exchange, but must add in the same order.
-    pub(crate) fn of(desc: &GemmDesc, tiles: &ThreadTiles) -> Option<Self> {
+    pub(crate) fn for_kernel(desc: &GemmDesc, tiles: &ThreadTiles) -> Option<Self> {
         if desc.epilogue.sum_along(Axis::N).is_some() {
             return None;
         }
         let OutputDesc { access, accumulator, .. } = desc.output;
-        Self::new(tiles, accumulator, access.min(tiles.interleave[1]))
+        Self::new(tiles, accumulator, tiles.store_access(access))
     }
 
     /// Returns the exchange for tiles whose D is stored `store_access` elements at a time. Returns

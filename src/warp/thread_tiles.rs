@@ -122,6 +122,13 @@ impl ThreadTiles {
         }
     }
 
+    /// Returns the elements of D per store of a thread, if an access to memory can have `access`
+    /// elements.
+    pub const fn store_access(&self, access: u32) -> u32 {
+        let run = self.interleave[1];
+        if access < run { access } else { run }
+    }
+
     /// Returns the number of warps along M, N, and K. It is 0 along an axis on which the tiles do
     /// not nest.
     pub const fn warps(&self) -> Mnk {

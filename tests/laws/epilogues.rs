@@ -229,6 +229,17 @@ fn operands_that_are_not_read_may_be_absent() {
     );
 }
 
+/// Scalars are rounded to the type of the epilogue before they select what is read.
+#[test]
+fn a_scalar_that_rounds_to_0_reads_nothing() {
+    let gemm = HopperRows::<Bf16, f32>::new();
+    let mut d = [7.0f32; 4];
+    let operands = [Bf16::ONE; 4];
+    gemm.run(Arguments::new((2, 2, 2), &operands, &operands, &mut d).source(1e-60, &[]))
+        .expect("C is not read");
+    assert_eq!(d, [2.0; 4]);
+}
+
 #[test]
 fn min_and_max_do_not_depend_on_the_order_of_operands() {
     use falchion::epilogue::Source as C;

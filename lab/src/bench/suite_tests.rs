@@ -441,13 +441,14 @@ fn gates_double_the_columns_of_b() {
 
 /// Fused epilogues run in one launch without a workspace, except those with sums: their parts are
 /// in the workspace. One line has a D of fp8 with a scale in memory and a maximum. The peer has no
-/// such epilogue, and none with sums.
+/// such epilogue, and none with sums. Plain lines without a peer run under the same conditions as
+/// these.
 #[test]
 fn the_suite_of_fused_epilogues() {
     use crate::bench::peer::lt_problem;
     use falchion::internals::shape::EpilogueOperand;
     let problems = parse("fused", include_str!("../../../benches/suites/fused.jsonl")).unwrap();
-    let (mut to_fp8, mut sums) = (0, 0);
+    let (mut to_fp8, mut sums, mut plain_alone) = (0, 0, 0);
     for problem in &problems {
         let desc =
             crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
@@ -459,10 +460,14 @@ fn the_suite_of_fused_epilogues() {
             assert!(lt_problem(problem).is_none(), "{problem}");
             sums += 1;
         }
+        if ["acc", "acc + beta * c"].map(Some).contains(&problem.epilogue.as_deref()) {
+            assert!(lt_problem(problem).is_none(), "{problem}");
+            plain_alone += 1;
+        }
         if problem.c.element.is_fp8() {
             assert!(desc.epilogue.writes(EpilogueOperand::Amax) && lt_problem(problem).is_none());
             to_fp8 += 1;
         }
     }
-    assert_eq!((to_fp8, sums), (1, 2));
+    assert_eq!((to_fp8, sums, plain_alone), (1, 2, 3));
 }

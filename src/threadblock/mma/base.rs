@@ -39,14 +39,13 @@ impl MmaBase {
     /// Returns the components of a CTA without a producer. They are arbitrary for another kernel.
     pub const fn new(desc: &GemmDesc) -> Self {
         let MmaComponents { tiles, operands, mma } = desc.mma.components(desc);
-        let (run, access) = (tiles.interleave[1], desc.output.access);
         Self {
             tiles,
             operands,
             accumulator: desc.output.accumulator,
             mainloop: desc.mainloop,
             stages: desc.mainloop.stages(),
-            store_access: if access < run { access } else { run },
+            store_access: tiles.store_access(desc.output.access),
             work: match desc.work.decomposition {
                 DecompositionKind::StreamK => WorkKind::StreamK,
                 _ => WorkKind::DataParallel,

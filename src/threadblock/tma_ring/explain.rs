@@ -83,7 +83,7 @@ explanation! {
     subtile: [u32; 2] = if components.options.by_threads { [0, 0] } else { [ROWS, components.subtile_columns] };
     /// Elements of D per store of a thread; `None` if TMA stores.
     store_access: Option<u32> = match tiles {
-        Some(tiles) => Some(d.output.access.min(tiles.interleave[1])),
+        Some(tiles) => Some(tiles.store_access(d.output.access)),
         None => (d.output.element.bytes_of(d.output.access) < 16).then_some(d.output.access),
     };
     /// Type in which the epilogue computes.

@@ -43,7 +43,7 @@ impl SimtKnobs {
 
     /// Returns the fingerprint assertion of the exchange between lanes before a store.
     pub(crate) fn fingerprints(desc: &GemmDesc, base: &MmaBase) -> String {
-        BlockedToStriped::of(desc, &base.tiles)
+        BlockedToStriped::for_kernel(desc, &base.tiles)
             .map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
     }
 }
