@@ -1,6 +1,7 @@
 // Twin of src/epilogue/results.rs: writes the results of an epilogue beside D, for a thread's
 // elements of D.
 #pragma once
+#include "epilogue/lanes.cuh"
 #include "epilogue/math.cuh"
 #include "epilogue/operands.cuh"
 #include "layout/index_map.cuh"
@@ -9,38 +10,6 @@
 #include "warp/quad_transpose.cuh"
 
 namespace epilogue {
-
-// Lanes of a warpgroup's warp: four neighbors share rows, and eight lanes that are four apart share
-// columns. A part of a sum has `Columns` columns, or a warp's rows of `Rows`: 16 of each 64. All
-// lanes of the warp must call the functions below together if lanes share lines.
-template <int Rows, int Columns>
-struct WarpgroupLanes {
-  static constexpr int kAcross = 4, kDown = 8;
-  // Whether four neighbors have the same rows, and a pair of columns each in every octet.
-  static constexpr bool kQuads = true;
-  // Returns the part of a row's sum to which a column belongs, and of a column's sum for a row.
-  static __device__ __forceinline__ constexpr unsigned part_across(unsigned column) { return column / Columns; }
-  static __device__ __forceinline__ constexpr unsigned part_down(unsigned row) { return row / Rows * 4 + row % 64 / 16; }
-  // Returns the lane whose place along N, or along M, is `place`, and whose other place is 0.
-  static __device__ __forceinline__ constexpr unsigned across(int place) { return place; }
-  static __device__ __forceinline__ constexpr unsigned down(int place) { return 4 * place; }
-};
-
-// Lines that no two lanes are known to share. A kernel with sums has none.
-struct UnsharedLines {
-  static constexpr int kAcross = 1, kDown = 1;
-  static constexpr bool kQuads = false;
-  static __device__ __forceinline__ constexpr unsigned part_across(unsigned) { return 0; }
-  static __device__ __forceinline__ constexpr unsigned part_down(unsigned) { return 0; }
-  static __device__ __forceinline__ constexpr unsigned across(int) { return 0; }
-  static __device__ __forceinline__ constexpr unsigned down(int) { return 0; }
-};
-
-// Returns whether the lane is the first of those that share its rows, or its columns.
-template <class Lanes>
-__device__ __forceinline__ bool is_first_across() { return (threadIdx.x & Lanes::across(Lanes::kAcross - 1)) == 0; }
-template <class Lanes>
-__device__ __forceinline__ bool is_first_down() { return (threadIdx.x & Lanes::down(Lanes::kDown - 1)) == 0; }
 
 // Elements of D that a thread writes results for: rows and columns, and whether each is in D and in
 // the group.
@@ -266,15 +235,22 @@ __device__ __forceinline__ void add_to_rows(Compute (&so_far)[Count], int row, C
       if (elements.has(i, j)) so_far[row + i] = Reduction::add(so_far[row + i], from[i][j]);
 }
 
+// Reductions of columns of a thread: those of the thread itself, and those that lanes have joined.
+template <class Compute, int Columns, int Joined>
+struct ColumnResults {
+  Compute each[Columns] = {};
+  Compute joined[Joined];
+};
+
 // Adds values to the reductions of the thread's columns, of which `from` has those from `column`
 // on.
-template <class Reduction, class Compute, int Count, int Rows, int Columns>
-__device__ __forceinline__ void add_to_columns(Compute (&so_far)[Count], int column, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
+template <class Reduction, class Compute, int Count, int Joined, int Rows, int Columns>
+__device__ __forceinline__ void add_to_columns(ColumnResults<Compute, Count, Joined>& so_far, int column, Compute const (&from)[Rows][Columns], ResultElements<Rows, Columns> const& elements) {
 #pragma unroll
   for (int j = 0; j < Columns; ++j)
 #pragma unroll
     for (int i = 0; i < Rows; ++i)
-      if (elements.has_row(i)) so_far[column + j] = Reduction::add(so_far[column + j], from[i][j]);
+      if (elements.has_row(i)) so_far.each[column + j] = Reduction::add(so_far.each[column + j], from[i][j]);
 }
 
 // Adds values to the maximum of the thread.
@@ -304,47 +280,62 @@ __device__ __forceinline__ void write_rows(Compute (&so_far)[Rows], Results cons
 
 // Joins reductions of columns that lanes share whose places along M differ in the bits from `Place`
 // on. In each step, a lane keeps every second column and sends the others, as long as their number
-// is even. `write(j, reduction, writes)` receives each remaining one, of column `j` of the thread;
-// `writes` is whether no other lane has the same columns. `first` is the first of them, and
-// `Stride` is the distance to the next.
-template <class Reduction, class Lanes, int Place, int Stride, class Compute, int Count, class Write>
-__device__ __forceinline__ void join_columns(Compute const (&so_far)[Count], unsigned lane, int first, bool writes, Write const& write) {
+// is even.
+template <class Reduction, class Lanes, int Place, class Compute, int Count, int Joined>
+__device__ __forceinline__ void join_columns(Compute const (&so_far)[Count], Compute (&joined)[Joined]) {
   if constexpr (Place >= Lanes::kDown) {
+    static_assert(Joined == Count, "every step is done");
 #pragma unroll
-    for (int j = 0; j < Count; ++j) write(first + j * Stride, so_far[j], writes);
+    for (int j = 0; j < Count; ++j) joined[j] = so_far[j];
   } else {
     constexpr bool halves = Count % 2 == 0;
     constexpr int kept = halves ? Count / 2 : Count;
-    bool const upper = (lane & Lanes::down(Place)) != 0;
-    Compute joined[kept];
+    bool const upper = (threadIdx.x & Lanes::down(Place)) != 0;
+    Compute own[kept];
 #pragma unroll
     for (int j = 0; j < kept; ++j) {
-      Compute const own = halves ? (upper ? so_far[2 * j + 1] : so_far[2 * j]) : so_far[j];
+      Compute const mine = halves ? (upper ? so_far[2 * j + 1] : so_far[2 * j]) : so_far[j];
       Compute const other = halves ? (upper ? so_far[2 * j] : so_far[2 * j + 1]) : so_far[j];
-      joined[j] = Reduction::join(own, __shfl_xor_sync(0xffffffffu, other, Lanes::down(Place)));
+      own[j] = Reduction::join(mine, __shfl_xor_sync(0xffffffffu, other, Lanes::down(Place)));
     }
-    join_columns<Reduction, Lanes, 2 * Place, halves ? 2 * Stride : Stride>(joined, lane, halves && upper ? first + Stride : first, writes && (halves || !upper), write);
+    join_columns<Reduction, Lanes, 2 * Place>(own, joined);
   }
 }
 
-// Joins and writes the reductions of `Count` columns of the thread from `first` on, and sets them
-// to 0. `row` is a row of the thread, and `column` is its column to which `ColumnOf` adds the
-// distance of another.
-template <class Reduction, class Lanes, class ColumnOf, int Count, class Compute, int Columns, class Results, class Params, class Lines>
-__device__ __forceinline__ void write_columns(Compute (&so_far)[Columns], int first, Results const& results, unsigned product, unsigned row, unsigned column, Lines const& lines, Params const& params) {
-  Compute some[Count];
+// Columns whose reductions lanes join at once: `kCount` columns of a thread, from `first` on, in
+// its rows of some instructions. `joined` is where their joined reductions begin among those of the
+// tile. `kIsFirst` and `kIsLast` are whether the columns have no rows before and after these.
+template <int Count, bool IsFirst, bool IsLast>
+struct ColumnStep {
+  static constexpr int kCount = Count;
+  static constexpr bool kIsFirst = IsFirst, kIsLast = IsLast;
+  int first, joined;
+};
+
+// Joins the reductions of a step's columns, and sets them to 0. Writes them after the last rows.
+// `row` is a row of the thread, and `column` is its column to which `ColumnOf` adds the distance of
+// another.
+template <class Reduction, class Lanes, class ColumnOf, class Step, class Compute, int Columns, int Joined, class Results, class Params, class Lines>
+__device__ __forceinline__ void write_columns(ColumnResults<Compute, Columns, Joined>& so_far, Step const& step, Results const& results, unsigned product, unsigned row, unsigned column, Lines const& lines, Params const& params) {
+  using Remaining = JoinedColumns<Lanes, Step::kCount>;
+  Compute some[Step::kCount], joined[Remaining::kCount];
 #pragma unroll
-  for (int j = 0; j < Count; ++j) {
-    some[j] = so_far[first + j];
-    so_far[first + j] = Compute(0);
+  for (int j = 0; j < Step::kCount; ++j) {
+    some[j] = so_far.each[step.first + j];
+    so_far.each[step.first + j] = Compute(0);
   }
+  join_columns<Reduction, Lanes, 1>(some, joined);
   Range const columns{lines.least_column(), lines.columns(params)};
   unsigned const part = Lanes::part_down(row);
-  // The compiler must not keep the lane's columns in registers from tile to tile.
-  join_columns<Reduction, Lanes, 1, 1>(some, threadIdx.x, 0, true, [&](int j, Compute reduction, bool writes) {
-    unsigned const at = column + ColumnOf::at(j);
-    if (writes && columns.has(at)) Reduction::write(results, product, part, at, reduction);
-  });
+#pragma unroll
+  for (int j = 0; j < Remaining::kCount; ++j) {
+    Compute& total = so_far.joined[step.joined + j];
+    total = Step::kIsFirst ? joined[j] : Reduction::join(total, joined[j]);
+    if constexpr (Step::kIsLast) {
+      unsigned const at = column + ColumnOf::at(Remaining::first(threadIdx.x) + j * Remaining::kStride);
+      if (Remaining::writes(threadIdx.x) && columns.has(at)) Reduction::write(results, product, part, at, total);
+    }
+  }
 }
 
 // Joins and writes the maximum of the thread, and sets it to 0.

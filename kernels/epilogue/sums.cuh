@@ -11,7 +11,7 @@ template <class Config>
 struct AddParts {
   using Compute = typename Config::Epilogue::Compute;
   // Threads that share a line, and lines of a block.
-  static constexpr unsigned kChains = 8, kLines = 32;
+  static constexpr unsigned kChains = Config::Epilogue::kSumChains, kLines = Config::Epilogue::kSumLines;
   // Parts that a thread loads at once, because it waits for memory once for all of them.
   static constexpr unsigned kAhead = 32;
 

@@ -36,10 +36,13 @@ struct TensorStore {
   // A thread has two rows of a subtile, and two columns of each octet.
   static constexpr int kColumns = Config::kSubtileColumns / kOctet * 2;
   using Operands = typename Config::Epilogue::template Operands<2, kColumns>;
-  // Subtiles one below the other. If registers suffice, lanes join reductions of columns after the
-  // last of them; until then, a thread keeps those of all its columns.
-  static constexpr int kDown = Config::kWarpM / Map::kRows, kColumnsKept = Config::kKeepsColumns ? kAcross * kColumns : kColumns;
-  using Lanes = WarpgroupLanes<Config::kKeepsColumns ? Config::kWarpM : Map::kRows, kColumnsOfD>;
+  // Subtiles one below the other. If registers suffice, a thread keeps the reductions of all its
+  // columns, and lanes join them after the last subtile. Otherwise, they join those of each
+  // subtile, and keep what remains.
+  static constexpr int kDown = Config::kWarpM / Map::kRows;
+  static constexpr bool kKeepsColumns = Config::kKeepsColumns;
+  using Lanes = ConsumerLanes<Config>;
+  static constexpr int kJoined = JoinedColumns<Lanes, kColumns>::kCount;
   // Distance of a thread's column from its first.
   struct ColumnOf {
     static __device__ __forceinline__ constexpr int at(int w) { return w / 2 * kOctet + w % 2; }
@@ -58,7 +61,7 @@ struct TensorStore {
   threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
   // Results of the tile so far.
-  typename Config::Epilogue::template TileResults<2, kColumnsKept> tile_results;
+  typename Config::Epilogue::template TileResults<2, kKeepsColumns ? kAcross * kColumns : kColumns, kKeepsColumns ? kJoined : kAcross * kJoined> tile_results;
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
 #pragma unroll
@@ -398,9 +401,10 @@ struct TensorStore {
     if constexpr (Epilogue::kWrites) {
       Coordinates<2> const rows = rows_of<Subtile>();
       Coordinates<kColumns> const columns = columns_of<Subtile>();
-      constexpr int down = Subtile / kAcross, across = Subtile % kAcross, first = Config::kKeepsColumns ? across * kColumns : 0;
+      constexpr int down = Subtile / kAcross, across = Subtile % kAcross, first = kKeepsColumns ? across * kColumns : 0;
+      using Step = ColumnStep<kColumns, kKeepsColumns || down == 0, down == kDown - 1>;
       operands.template write<Lanes>(params, product, ResultElements<2, kColumns>(rows, columns, group, params), tile_results, 0, first);
-      if constexpr (down == kDown - 1 || !Config::kKeepsColumns) Epilogue::template write_columns<Lanes, ColumnOf, kColumns>(params, product, rows.first, columns.first, first, group, tile_results);
+      if constexpr (down == kDown - 1 || !kKeepsColumns) Epilogue::template write_columns<Lanes, ColumnOf>(params, product, rows.first, columns.first, Step{first, kKeepsColumns ? 0 : across * kJoined}, group, tile_results);
       if constexpr (across == kAcross - 1) Epilogue::template write_rows<Lanes>(params, product, rows, columns.first, group, tile_results);
       if constexpr (Subtile == kDown * kAcross - 1) Epilogue::template write_tile<Lanes>(params, product, tile_results);
     }

@@ -50,7 +50,7 @@ struct TileStore {
   // matrix of B behind those of the gate.
   static constexpr int kColumnsOfD = WarpMma::kThreadN / (Config::kGated ? 2 : 1);
   // Results beside D of a thread's part of a tile.
-  using TileResults = typename Config::Epilogue::template TileResults<WarpMma::kThreadM, kColumnsOfD>;
+  using TileResults = typename Config::Epilogue::template TileResults<WarpMma::kThreadM, kColumnsOfD, JoinedColumns<typename WarpMma::Lanes, kColumnsOfD>::kCount>;
 
   WarpMma& warp_mma;
   Accumulator* partials;
@@ -321,7 +321,7 @@ struct TileStore {
       for (int i = 0; i < WarpMma::kThreadM; ++i) rows.distance[i] = WarpMma::MapA::of_element(i);
       __syncwarp();
       Epilogue::template write_rows<Lanes>(params, unit.product, rows, column, unit, results);
-      Epilogue::template write_columns<Lanes, ColumnOf, kColumnsOfD>(params, unit.product, row, column, 0, unit, results);
+      Epilogue::template write_columns<Lanes, ColumnOf>(params, unit.product, row, column, ColumnStep<kColumnsOfD, true, true>{0, 0}, unit, results);
       Epilogue::template write_tile<Lanes>(params, unit.product, results);
     }
   }

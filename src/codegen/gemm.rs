@@ -7,8 +7,13 @@ use crate::{
         fingerprints_of, fingerprints_of_groups, fingerprints_of_slices, fingerprints_of_streams,
         records_fingerprint, reduction_entry_point, work_facts,
     },
-    epilogue::sums::SUM_THREADS,
+    epilogue::{
+        lanes::PartMap,
+        sums::{SUM_THREADS, SumOrder},
+    },
+    layout::index_map::IndexMap,
     nest::{GemmDesc, plan::Geometry},
+    shape::{Axis, OperandKind},
     warp::{MirroredMap, MmaText},
 };
 use core::fmt::Write;
@@ -94,6 +99,14 @@ fn fingerprints(desc: &GemmDesc, geometry: &Geometry, of: &MainloopFingerprints)
     if let Some(map) = desc.gate_map(geometry.tile) {
         let twin = format!("threadblock::GateMap<{}, {}>", map.warp, map.tile);
         text.push_str(&fingerprint_assertion(&twin, "gate", &map));
+    }
+    for (axis, side, down) in [(Axis::M, OperandKind::A, true), (Axis::N, OperandKind::B, false)] {
+        if desc.epilogue.sum_along(axis).is_some() {
+            let map = PartMap(SumOrder::new(desc, side));
+            let (lanes, lines) = (desc.tiled_mma().lanes(), map.domain().column);
+            let twin = format!("epilogue::PartMap<{lanes}, {down}, {lines}>");
+            text.push_str(&fingerprint_assertion(&twin, "parts", &map));
+        }
     }
     if desc.work.mode.is_array() {
         text.push_str(&records_fingerprint(desc.has_positions()));

@@ -7,6 +7,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("operand/decompose.cuh", include_str!("../../kernels/operand/decompose.cuh")),
     ("operand/records.cuh", include_str!("../../kernels/operand/records.cuh")),
     ("operand/transpose.cuh", include_str!("../../kernels/operand/transpose.cuh")),
+    ("epilogue/lanes.cuh", include_str!("../../kernels/epilogue/lanes.cuh")),
     ("epilogue/math.cuh", include_str!("../../kernels/epilogue/math.cuh")),
     ("epilogue/operands.cuh", include_str!("../../kernels/epilogue/operands.cuh")),
     ("epilogue/results.cuh", include_str!("../../kernels/epilogue/results.cuh")),

@@ -29,6 +29,7 @@ pub(crate) mod evaluate;
 mod formula;
 mod function;
 mod gates;
+pub(crate) mod lanes;
 mod math;
 mod operands;
 mod parse;

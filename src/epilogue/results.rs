@@ -12,11 +12,31 @@
 //!
 //! Twin: `kernels/epilogue/results.cuh`.
 
-use super::desc::EpilogueDesc;
+use super::{desc::EpilogueDesc, sums::SUM_FACTS};
 use crate::{
+    codegen::facts::facts,
+    nest::GemmDesc,
     numeric::{ComputeKind, ElementKind},
-    shape::OperandKind,
+    shape::{EpilogueOperand, OperandKind},
+    warp::warpgroup::ROWS,
 };
+
+/// Registers of a thread that accumulators and reductions of columns may take together. With 220,
+/// NVRTC 13 spilled.
+const MOST_REGISTERS: u32 = 200;
+
+impl GemmDesc {
+    /// Returns whether a warpgroup keeps reductions of columns from one 64 rows of its tile to the
+    /// next, so that the lanes join them once.
+    pub(crate) fn keeps_columns(&self) -> bool {
+        let (columns, rows) = (self.warp().n, self.warp().m);
+        let of_columns = |operand: &EpilogueOperand| {
+            operand.is_reduction() && operand.side() == Some(OperandKind::B)
+        };
+        let kept = self.epilogue.written().filter(of_columns).count() as u32 * (columns / 4);
+        rows > ROWS && rows / ROWS * (columns / 2) + kept <= MOST_REGISTERS
+    }
+}
 
 /// Members of the struct of an epilogue that write results.
 pub(super) struct ResultMembers {
@@ -40,7 +60,7 @@ impl ResultMembers {
         scatter: Option<&str>,
     ) -> Self {
         if desc.written().next().is_none() {
-            let members = "  static constexpr bool kWrites = false;\n  template <int Rows, int Columns>\n  struct TileResults {};\n".to_owned();
+            let members = "  static constexpr bool kWrites = false;\n  template <int Rows, int Columns, int Joined>\n  struct TileResults {};\n".to_owned();
             return Self { fields: String::new(), writes: String::new(), members };
         }
         let elements = desc.operands(types);
@@ -80,12 +100,14 @@ impl ResultMembers {
                     ));
                 }
                 Some(OperandKind::B) => {
-                    so_far.push_str(&format!("    Compute {operand}[Columns] = {{}};\n"));
+                    so_far.push_str(&format!(
+                        "    epilogue::ColumnResults<Compute, Columns, Joined> {operand};\n"
+                    ));
                     now.push_str(&format!(
                         "      epilogue::add_to_columns<epilogue::{reduction}>(so_far.{operand}, column, {operand}, elements);\n"
                     ));
                     after_columns.push_str(&format!(
-                        "    epilogue::write_columns<epilogue::{reduction}, Lanes, ColumnOf, Count>(so_far.{operand}, first, {to}, product, row, column, lines, params);\n"
+                        "    epilogue::write_columns<epilogue::{reduction}, Lanes, ColumnOf>(so_far.{operand}, step, {to}, product, row, column, lines, params);\n"
                     ));
                 }
                 None => {
@@ -97,16 +119,16 @@ impl ResultMembers {
             }
         }
         let writes = format!(
-            "    template <class Lanes = epilogue::UnsharedLines, class Params, int Rows, int Columns>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<Rows, Columns>& so_far, int row, int column) const {{\n{now}    }}\n"
+            "    template <class Lanes = epilogue::UnsharedLines, class Params, int Rows, int Columns, int Joined>\n    {INLINE} void write(Params const& params, unsigned product, epilogue::ResultElements<R, W> const& elements, TileResults<Rows, Columns, Joined>& so_far, int row, int column) const {{\n{now}    }}\n"
         );
         let after = |name: &str, types: &str, arguments: &str, text: &str| {
             format!(
-                "  template <class Lanes, {types}int Rows, int Columns>\n  static {INLINE} void {name}(Params const& params, unsigned product, {arguments}TileResults<Rows, Columns>& so_far) {{\n{text}  }}\n"
+                "  template <class Lanes, {types}int Rows, int Columns, int Joined>\n  static {INLINE} void {name}(Params const& params, unsigned product, {arguments}TileResults<Rows, Columns, Joined>& so_far) {{\n{text}  }}\n"
             )
         };
         let members = [
             format!(
-                "  static constexpr bool kWrites = true;\n  template <int Rows, int Columns>\n  struct TileResults {{\n{so_far}  }};\n"
+                "  static constexpr bool kWrites = true;\n  template <int Rows, int Columns, int Joined>\n  struct TileResults {{\n{so_far}  }};\n"
             ),
             after(
                 "write_rows",
@@ -116,13 +138,14 @@ impl ResultMembers {
             ),
             after(
                 "write_columns",
-                "class ColumnOf, int Count, class Params, class Lines, ",
-                "unsigned row, unsigned column, int first, Lines const& lines, ",
+                "class ColumnOf, class Step, class Params, class Lines, ",
+                "unsigned row, unsigned column, Step const& step, Lines const& lines, ",
                 &after_columns,
             ),
             after("write_tile", "class Params, ", "", &after_tile),
             format!(
-                "  template <class Params, class Add>\n  static {INLINE} void each_sum(Params const& params, Add add) {{\n{sums}  }}\n"
+                "{}  template <class Params, class Add>\n  static {INLINE} void each_sum(Params const& params, Add add) {{\n{sums}  }}\n",
+                if sums.is_empty() { String::new() } else { facts("unsigned", &SUM_FACTS) }
             ),
         ]
         .concat();

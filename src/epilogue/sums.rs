@@ -2,14 +2,16 @@
 //!
 //! The lines of an axis are cut into tiles of equal extent, and a tile has one or more parts.
 //! Within a part, each chain adds some of its lines, one after another: those of one lane of a
-//! warp. Lanes then add their chains in pairs, so four chains give `(c0 + c1) + (c2 + c3)`. The
-//! first kernel writes the sum of each part to the workspace. A second kernel adds the parts of a
-//! line: thread `i` of 8 adds the parts `i`, `i + 8`, .., and the threads add their sums in pairs.
-//! Lines outside of D are left out.
+//! warp. Lanes then add their chains in pairs, so four chains give `(c0 + c1) + (c2 + c3)`. If a
+//! thread cannot keep all chains of a part, lanes join the chains of some lines at a time, and the
+//! part adds these joined chains, one after another. The first kernel writes the sum of each part
+//! to the workspace. A second kernel adds the parts of a line: thread `i` of 8 adds the parts `i`,
+//! `i + 8`, .., and the threads add their sums in pairs. Lines outside of D are left out.
 //!
 //! ```text
-//! row_sum of wgmma    a part has the columns of a warp tile, and 4 chains
-//! col_sum of wgmma    a tile has 4 parts: 8 chains of 2 rows in each 64 rows
+//! row_sum of wgmma    a part has the columns of a consumer's tile, and 4 chains
+//! col_sum of wgmma    a part has the rows of one warp in a consumer's tile: 8 chains of 2 in each
+//!                     64 rows, which lanes join after each 64 rows or after the last of them
 //! other MMAs          a part is a warp tile, and a chain is a lane along the axis
 //! ```
 //!
@@ -21,7 +23,7 @@ use super::EpilogueDesc;
 use crate::{
     nest::GemmDesc,
     numeric::ElementKind,
-    shape::{Axis, EpilogueOperand, OperandKind, at_least_one},
+    shape::{Axis, EpilogueOperand, Mnk, OperandKind, at_least_one},
     warp::{
         OperandExtents, ThreadTiles,
         thread_maps::FragmentMap,
@@ -35,6 +37,10 @@ const LINES: u32 = 32;
 
 /// Threads per block of the kernel that adds parts.
 pub(crate) const SUM_THREADS: u32 = CHAINS as u32 * LINES;
+
+/// The constants in C++.
+pub(super) const SUM_FACTS: [(&str, u32); 2] =
+    [("kSumChains", CHAINS as u32), ("kSumLines", LINES)];
 
 /// Columns of an octet, which four lanes of a warpgroup share.
 const OCTET: u32 = 8;
@@ -58,32 +64,18 @@ impl EpilogueDesc {
     }
 }
 
-/// Registers of a thread that accumulators and reductions of columns may take together. With 220,
-/// NVRTC 13 spilled.
-const MOST_REGISTERS: u32 = 200;
-
-impl GemmDesc {
-    /// Returns whether a warpgroup keeps reductions of columns from one 64 rows of its tile to the
-    /// next, so that the lanes join them once.
-    pub(crate) fn keeps_columns(&self) -> bool {
-        let (columns, rows) = (self.warp().n, self.warp().m);
-        let of_columns = |operand: &EpilogueOperand| {
-            operand.is_reduction() && operand.side() == Some(OperandKind::B)
-        };
-        let kept = self.epilogue.written().filter(of_columns).count() as u32 * (columns / 4);
-        rows > ROWS && rows / ROWS * (columns / 2) + kept <= MOST_REGISTERS
-    }
-}
-
 /// Order of the additions in a sum along one axis of D.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SumOrder {
     /// Lines per tile.
     pub tile: u32,
-    /// The chains of each part of a tile: the lines of each chain, relative to the tile, in the
-    /// order of their additions. The number of chains of a part is a power of two.
-    pub parts: Vec<Vec<Vec<u32>>>,
+    /// The parts of a tile. Each part adds its joined chains in this order.
+    pub parts: Vec<Vec<JoinedChains>>,
 }
+
+/// Chains that lanes join in pairs: the lines of each chain, relative to the tile, in the order of
+/// their additions. Their number is a power of two.
+pub type JoinedChains = Vec<Vec<u32>>;
 
 impl SumOrder {
     /// Returns the order of a kernel in its own frame: along M for A, along N for B.
@@ -92,8 +84,13 @@ impl SumOrder {
         match mma.thread_tiles() {
             Some(tiles) => Self::for_threads(tiles, along),
             None => {
-                let rows = if desc.keeps_columns() { desc.warp().m } else { ROWS };
-                Self::for_warpgroups(mma.fragment_rows(), along, (rows, desc.warp().n))
+                let (Mnk { m, n, .. }, rows) = (desc.warp(), mma.fragment_rows());
+                match along {
+                    OperandKind::A => {
+                        Self::down_warpgroups(rows, m, if desc.keeps_columns() { m } else { ROWS })
+                    }
+                    OperandKind::B => Self::across_warpgroups(n),
+                }
             }
         }
     }
@@ -113,31 +110,34 @@ impl SumOrder {
             let lane = lane_of(place).unwrap_or(0);
             (0..each).map(|i| map.mn(lane, i)).collect()
         };
-        Self { tile: warp, parts: vec![(0..lanes).map(chain).collect()] }
+        Self { tile: warp, parts: vec![vec![(0..lanes).map(chain).collect()]] }
     }
 
-    /// Returns the order of a warpgroup whose tile has `n` columns, and whose lanes join sums of
-    /// columns after `m` rows.
-    fn for_warpgroups(rows: FragmentRows, along: OperandKind, (m, n): (u32, u32)) -> Self {
-        match along {
-            OperandKind::A => {
-                let chain = |part: u32, place: u32| -> Vec<u32> {
-                    let first = |down: u32| down * ROWS + part * WARP_ROWS;
-                    (0..m / ROWS)
-                        .flat_map(|down| [0, 1].map(|i| first(down) + rows.row(4 * place, i)))
-                        .collect()
-                };
-                let part = |part: u32| (0..WARP_ROWS / 2).map(|lane| chain(part, lane)).collect();
-                Self { tile: m, parts: (0..ROWS / WARP_ROWS).map(part).collect() }
-            }
-            OperandKind::B => {
-                let pair = |first: u32| [first, first + 1];
-                let chain = |place: u32| -> Vec<u32> {
-                    (0..n / OCTET).flat_map(|octet| pair(octet * OCTET + 2 * place)).collect()
-                };
-                Self { tile: n, parts: vec![(0..OCTET / 2).map(chain).collect()] }
-            }
-        }
+    /// Returns the order of a warpgroup along M. Its tile has `m` rows, and its lanes join their
+    /// chains after each `joined` rows.
+    fn down_warpgroups(rows: FragmentRows, m: u32, joined: u32) -> Self {
+        let chain = |first: u32, lane: u32| -> Vec<u32> {
+            (first..first + joined)
+                .step_by(ROWS as usize)
+                .flat_map(|first| [0, 1].map(|lower| first + rows.row(4 * lane, lower)))
+                .collect()
+        };
+        let part = |part: u32| {
+            (part * WARP_ROWS..m)
+                .step_by(at_least_one(joined) as usize)
+                .map(|first| (0..WARP_ROWS / 2).map(|lane| chain(first, lane)).collect())
+                .collect()
+        };
+        Self { tile: m, parts: (0..ROWS / WARP_ROWS).map(part).collect() }
+    }
+
+    /// Returns the order of a warpgroup along N, whose tile has `n` columns.
+    fn across_warpgroups(n: u32) -> Self {
+        let chain = |lane: u32| -> Vec<u32> {
+            let pair = |octet: u32| [0, 1].map(|i| octet * OCTET + 2 * lane + i);
+            (0..n / OCTET).flat_map(pair).collect()
+        };
+        Self { tile: n, parts: vec![vec![(0..OCTET / 2).map(chain).collect()]] }
     }
 
     /// Returns the number of parts of an axis.
@@ -162,9 +162,11 @@ impl SumOrder {
                 let inside = places.filter(|place| *place < extent);
                 inside.fold(E::default(), |sum, place| add(sum, value(place)))
             };
-            let mut chains: Vec<_> = part.iter().map(chain).collect();
+            let joined =
+                |chains: &JoinedChains| in_pairs(&mut chains.iter().map(chain).collect::<Vec<_>>());
+            let of_part = part.iter().map(joined).fold(E::default(), |sum, joined| sum + joined);
             let total = &mut totals[number % CHAINS];
-            *total = *total + in_pairs(&mut chains);
+            *total = *total + of_part;
         }
         in_pairs(&mut totals)
     }

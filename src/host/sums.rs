@@ -132,7 +132,7 @@ mod tests {
     /// The chains, the pairs of lanes, and the parts add in the documented order.
     #[test]
     fn sums_add_chains_then_lanes_then_parts() {
-        let parts = vec![vec![vec![0, 2], vec![1, 3]]];
+        let parts = vec![vec![vec![vec![0, 2], vec![1, 3]]]];
         let order = SumOrder { tile: 4, parts };
         let values = [1.0e8f32, 1.0, -1.0e8, 0.5, 3.0, 1.0e-3];
         let wanted = ((1.0e8f32 + -1.0e8) + (1.0 + 0.5)) + (3.0 + 1.0e-3);
@@ -140,10 +140,20 @@ mod tests {
         assert_eq!(order.parts(6), 2);
     }
 
+    /// A part adds the chains that lanes joined, one after another.
+    #[test]
+    fn sums_add_joined_chains_in_order() {
+        let joined = |line: u32| vec![vec![line], vec![line + 1]];
+        let order = SumOrder { tile: 6, parts: vec![vec![joined(0), joined(2), joined(4)]] };
+        let values = [1.0f32, 1.0e8, 1.0, 3.0, -1.0e8, 0.25];
+        let wanted = ((1.0f32 + 1.0e8) + (1.0 + 3.0)) + (-1.0e8 + 0.25);
+        assert_eq!(order.sum(6, |i| values[i], |sum, x| sum + x), wanted);
+    }
+
     /// Eight threads add the parts of a line, each every eighth part, and then their sums in pairs.
     #[test]
     fn sums_add_every_eighth_part() {
-        let order = SumOrder { tile: 2, parts: vec![vec![vec![0]], vec![vec![1]]] };
+        let order = SumOrder { tile: 2, parts: vec![vec![vec![vec![0]]], vec![vec![vec![1]]]] };
         let values: Vec<_> = (0..11).map(|i| [1.0e8f32, 1.0, -1.0e8, 3.0][i % 4]).collect();
         let chain = |i: usize| values[i] + values.get(i + 8).copied().unwrap_or_default();
         let pair = |i: usize| chain(i) + chain(i + 1);

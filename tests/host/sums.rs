@@ -90,11 +90,12 @@ fn chains_contain_each_line_once() {
                 [(OperandKind::A, desc.threadblock().m), (OperandKind::B, desc.threadblock().n)]
             {
                 let order = SumOrder::new(&desc, operand);
-                let mut lines = order.parts.concat().concat();
+                let mut lines = order.parts.concat().concat().concat();
                 lines.sort_unstable();
                 assert_eq!(lines, (0..order.tile).collect::<Vec<_>>(), "{desc:?}");
                 assert!(tile.is_multiple_of(order.tile), "{tile} {order:?}");
-                assert!(order.parts.iter().all(|part| part.len().is_power_of_two()), "{order:?}");
+                let mut joined = order.parts.iter().flatten();
+                assert!(joined.all(|chains| chains.len().is_power_of_two()), "{order:?}");
                 tiles.insert(order.tile);
             }
         }

@@ -57,10 +57,10 @@ struct OctetStore : TensorStore<Config, Params> {
   __device__ __forceinline__ void write_results(Operands const& operands, Coordinates<Rows> const& rows, Coordinates<Columns> const& columns) const {
     using Epilogue = typename Config::Epilogue;
     if constexpr (Epilogue::kWrites) {
-      typename Epilogue::template TileResults<Rows, Columns> tile_results;
+      typename Epilogue::template TileResults<Rows, Columns, Columns> tile_results;
       operands.write(this->params, this->product, ResultElements<Rows, Columns>(rows, columns, this->group, this->params), tile_results, 0, 0);
       Epilogue::template write_rows<UnsharedLines>(this->params, this->product, rows, columns.first, this->group, tile_results);
-      Epilogue::template write_columns<UnsharedLines, Neighbors, Columns>(this->params, this->product, rows.first, columns.first, 0, this->group, tile_results);
+      Epilogue::template write_columns<UnsharedLines, Neighbors>(this->params, this->product, rows.first, columns.first, ColumnStep<Columns, true, true>{0, 0}, this->group, tile_results);
       Epilogue::template write_tile<UnsharedLines>(this->params, this->product, tile_results);
     }
   }
