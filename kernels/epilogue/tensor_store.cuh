@@ -52,6 +52,8 @@ struct TensorStore {
 
   Params const& params;
   unsigned const thread;
+  // Vectors of the epilogue in shared memory.
+  unsigned const vectors;
   // First row and column of the warpgroup's part in D, and the index of the GEMM.
   unsigned row = 0;
   unsigned column = 0;
@@ -63,7 +65,7 @@ struct TensorStore {
   // Results of the tile so far.
   typename Config::Epilogue::template TileResults<2, kKeepsColumns ? kAcross * kColumns : kColumns, kKeepsColumns ? kJoined : kAcross * kJoined> tile_results;
 
-  __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
+  __device__ __forceinline__ TensorStore(Params const& params, unsigned thread, unsigned vectors) : params(params), thread(thread), vectors(vectors) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
   }
@@ -100,6 +102,9 @@ struct TensorStore {
       accumulators[i] = sum;
     }
   }
+
+  // Stages the vectors of the epilogue for the part of D.
+  __device__ __forceinline__ void stage_vectors() const { Config::Epilogue::stage_vectors(staged_vectors(), params, product, thread); }
 
   // Stages every thread's part of a subtile.
   template <int Subtile>
@@ -361,6 +366,8 @@ struct TensorStore {
     write_results<Subtile>(operands);
   }
 
+  __device__ __forceinline__ StagedVectors<Config::kWarpM, kColumnsOfD> staged_vectors() const { return {vectors, row, column}; }
+
   // Returns the rows of the thread's elements of a subtile in D.
   template <int Subtile>
   __device__ __forceinline__ Coordinates<2> rows_of() const {
@@ -391,7 +398,7 @@ struct TensorStore {
   // Reads the operands of the epilogue for the thread's elements of a subtile.
   template <int Subtile>
   __device__ __forceinline__ Operands read_operands() const {
-    return Operands(params, product, rows_of<Subtile>(), columns_of<Subtile>());
+    return Operands(staged_vectors(), params, product, rows_of<Subtile>(), columns_of<Subtile>());
   }
 
   // Writes the results of the epilogue beside D for the thread's elements of a subtile.

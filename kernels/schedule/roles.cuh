@@ -41,6 +41,7 @@ enum class RoleStepKind {
   AwaitSource,
   AwaitStores,
   Meet,
+  StageVectors,
   StoreStaging,
   FenceProxy,
   StoreTensor,
@@ -137,8 +138,8 @@ struct Exchanges<false> {};
 // State that every role has. A role derives from it and provides the following members.
 // - step<Kind, First, FragmentSet>(): CopyTensor, GatherLines, ClearOutside, LoadFirst,
 //   LoadFragments, MultiplyStage, MultiplyLast, MultiplyInstructionTile, Promote, FetchSource,
-//   StoreStaging, StoreTensor, StoreThreads, ReduceSlices, SendPartials, AddPartials. Only
-//   arrives_last may wait.
+//   StageVectors, StoreStaging, StoreTensor, StoreThreads, ReduceSlices, SendPartials,
+//   AddPartials. Only arrives_last may wait.
 // - goes_on(): whether this thread continues after the opening.
 // - next_tile(): advances to the next tile of D; false if there is none. k_tiles(): its k-tiles.
 // - has_outside(): whether the k-tile has elements outside the group's K.
@@ -179,6 +180,8 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
   __device__ __forceinline__ unsigned staging(unsigned subtile) const {
     return shared + Ring::staging(consumer, subtile % Ring::kStagingBuffers);
   }
+  // Vectors of the consumer's epilogue.
+  __device__ __forceinline__ unsigned vectors() const { return shared + Ring::vectors(consumer); }
   // Barrier on which the consumer waits for C.
   __device__ __forceinline__ unsigned source() const { return shared + Ring::source(consumer); }
   // Barriers on which a consumer waits for slices, and until its own have been read.
@@ -356,7 +359,7 @@ __device__ __forceinline__ void perform(Role& role) {
     constexpr RoleStep step = List::step(First);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::GatherLines || step.kind == RoleStepKind::ClearOutside || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyInstructionTile || step.kind == RoleStepKind::Promote ||
-                  step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
+                  step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StageVectors || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
                   step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceSlices || step.kind == RoleStepKind::SendPartials ||
                   step.kind == RoleStepKind::AddPartials) {

@@ -62,6 +62,7 @@ fn header(desc: &GemmDesc, geometry: &Geometry, text: &MainloopText) -> String {
             "epilogue/math.cuh",
             "epilogue/operands.cuh",
             "epilogue/results.cuh",
+            "epilogue/vectors.cuh",
             "threadblock/work.cuh",
         ],
         text.includes,

@@ -23,6 +23,7 @@ pub const KERNELS: &[(&str, &str)] = &[
         include_str!("../../kernels/epilogue/tensor_store/staging.cuh"),
     ),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
+    ("epilogue/vectors.cuh", include_str!("../../kernels/epilogue/vectors.cuh")),
     ("layout/index_map.cuh", include_str!("../../kernels/layout/index_map.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
     ("numeric/emulation.cuh", include_str!("../../kernels/numeric/emulation.cuh")),

@@ -136,9 +136,11 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         });
         let (for_passes, workspace) = (workspace, if strided == [None; 2] { workspace } else { 0 });
         let leading = [0, 1].map(|which| strided[which].or(leading[which]));
+        let gathers = [0, 1].map(|which| self.indices[which].is_some());
         match self.groups.as_ref().map(Offsets::groups) {
             Some(groups) => ProblemSize {
                 leading,
+                gathers,
                 for_passes,
                 ..ProblemSize::for_groups_along(groups.axis, extents, groups.count())
             },
@@ -148,6 +150,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
                 workspace,
                 for_passes,
                 leading,
+                gathers,
                 groups: None,
                 array: false,
             },

@@ -2,7 +2,7 @@
 //!
 //! A thread reads the operands of all its elements of a subtile before the first element, so it
 //! waits for memory once. A store to shared memory between two elements would keep the compiler
-//! from moving the loads.
+//! from moving the loads. Consumers of `wgmma` stage [vectors](super::vectors) in shared memory.
 //!
 //! Twin: `kernels/epilogue/operands.cuh`.
 
@@ -10,6 +10,7 @@ use super::{
     desc::EpilogueDesc,
     results::{INLINE, ResultMembers},
     spell::expression,
+    vectors::VectorsBefore,
 };
 use crate::{
     numeric::{ComputeKind, ElementKind},
@@ -19,7 +20,8 @@ use crate::{
 /// Returns the members of the C++ struct of an epilogue:
 ///
 /// - `Operands<R, W>` holds the elements of the operands, except C, for `R` rows and `W` columns of
-///   D. Its constructor reads all inputs.
+///   D. Its constructors read all inputs: from global memory, or vectors from shared memory.
+/// - `stage_vectors` stages the vectors of a consumer's part of a tile.
 /// - `apply` computes one element of D, and the values of the results beside D, from row `r` and
 ///   column `w` of `operands`.
 /// - [`ResultMembers`] write the results.
@@ -30,15 +32,22 @@ pub(crate) fn members(
     (compute, d): (ComputeKind, ElementKind),
     scatter: Option<&str>,
 ) -> String {
-    let (fields, reads) = operands(desc, (compute, d), scatter);
+    let Inputs { fields, reads, staged_reads, stages } = inputs(desc, (compute, d), scatter);
     let expression = expression(desc, compute);
     let accumulator = if desc.is_gated() { "epilogue::Gates<Compute>" } else { "Compute" };
     let results = ResultMembers::new(desc, (compute, d), scatter);
     let (written, writes, members) = (&results.fields, &results.writes, &results.members);
     // Results are part of the operands of a thread.
     let constness = if written.is_empty() { " const" } else { "" };
+    let constructor = |types: &str, from: &str, reads: &str| {
+        format!(
+            "    template <{types}class Params>\n    {INLINE} Operands({from}Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, epilogue::Coordinates<W> const& columns) {{\n{reads}    }}\n"
+        )
+    };
+    let constructors = constructor("", "", &reads)
+        + &constructor("class Staged, ", "Staged const& staged, ", &staged_reads);
     let operands = format!(
-        "{members}  template <int R, int W>\n  struct Operands {{\n{fields}{written}    template <class Params>\n    {INLINE} Operands(Params const& params, unsigned product, epilogue::Coordinates<R> const& rows, epilogue::Coordinates<W> const& columns) {{\n{reads}    }}\n{writes}  }};\n"
+        "{members}  template <int R, int W>\n  struct Operands {{\n{fields}{written}{constructors}{writes}  }};\n  template <class Staged, class Params>\n  static {INLINE} void stage_vectors(Staged const& staged, Params const& params, unsigned product, unsigned thread) {{\n{stages}  }}\n"
     );
     let apply = format!(
         "  template <class Operands>\n  static {INLINE} Compute apply({accumulator} accumulator, Compute source, Compute const (&scalar)[8], Operands{constness}& operands, int r, int w) {{\n{expression}  }}\n"
@@ -46,13 +55,22 @@ pub(crate) fn members(
     operands + &apply
 }
 
-/// Returns the fields of the inputs except C, and the statements that read them.
-fn operands(
-    desc: &EpilogueDesc,
-    types: (ComputeKind, ElementKind),
-    scatter: Option<&str>,
-) -> (String, String) {
-    let (mut fields, mut reads) = (String::new(), String::new());
+/// Text of the inputs of an epilogue except C.
+#[derive(Default)]
+struct Inputs {
+    /// Fields of `Operands`.
+    fields: String,
+    /// Statements that read the inputs from global memory.
+    reads: String,
+    /// Statements that read the staged vectors, and other inputs from global memory.
+    staged_reads: String,
+    /// Statements that stage the vectors.
+    stages: String,
+}
+
+/// Returns the text of the inputs except C.
+fn inputs(desc: &EpilogueDesc, types: (ComputeKind, ElementKind), scatter: Option<&str>) -> Inputs {
+    let (mut inputs, mut before) = (Inputs::default(), VectorsBefore::default());
     let all = desc.operands(types);
     for (operand, element) in all.iter().filter(|(operand, _)| !desc.writes(*operand)) {
         let (element, from) =
@@ -70,8 +88,34 @@ fn operands(
             (None, None) => format!("read_matrix<{element}>"),
             (None, Some(axis)) => format!("read_scattered<{element}, {axis}>"),
         };
-        fields.push_str(&format!("    Compute {operand}{extents};\n"));
-        reads.push_str(&format!("      epilogue::{function}{read};\n"));
+        inputs.fields.push_str(&format!("    Compute {operand}{extents};\n"));
+        let read = format!("      epilogue::{function}{read};\n");
+        inputs.reads.push_str(&read);
+        let at = format!("staged.template behind<Compute>({})", before.arguments());
+        if !before.count(operand) {
+            inputs.staged_reads.push_str(&read);
+            continue;
+        }
+        let (staged_read, stage) = match operand.side() {
+            Some(OperandKind::A) => (
+                format!("read_rows({operand}, {at}, rows, staged.row)"),
+                format!(
+                    "stage_vector<{element}, Compute, Staged::kRows>({at}, {from}, staged.row, params.m, thread)"
+                ),
+            ),
+            Some(OperandKind::B) => (
+                format!("read_columns({operand}, {at}, columns, staged.column)"),
+                format!(
+                    "stage_vector<{element}, Compute, Staged::kColumns>({at}, {from}, staged.column, params.n, thread)"
+                ),
+            ),
+            None => (
+                format!("read_staged({operand}, {at})"),
+                format!("stage_scalar<{element}, Compute>({at}, {from}, product, thread)"),
+            ),
+        };
+        inputs.staged_reads.push_str(&format!("      epilogue::{staged_read};\n"));
+        inputs.stages.push_str(&format!("    epilogue::{stage};\n"));
     }
-    (fields, reads)
+    inputs
 }

@@ -152,15 +152,23 @@ impl GemmDesc {
         })
     }
 
-    /// Returns whether rows of A, and of B, begin within sectors of memory, in the kernel's frame.
-    /// A line of such a row spans two lines of the L2 cache. Repacked rows are multiples of 16
-    /// bytes apart.
-    pub(crate) fn rows_within_sectors(&self, size: &ProblemSize) -> [bool; 2] {
+    /// Returns the factors by which lines of A, and of B, take longer to load, in the kernel's
+    /// frame. If rows begin within sectors of memory, a line of a row spans two lines of the L2
+    /// cache. Repacked rows are multiples of 16 bytes apart.
+    pub(crate) fn slower_lines(&self, size: &ProblemSize) -> [f64; 2] {
         const SECTOR: u64 = 32;
-        self.operand_rows(size).map(|OperandRows { pitch, .. }| {
-            pitch
-                .checked_next_multiple_of(STRIDE_ALIGNMENT)
-                .is_some_and(|bytes| !bytes.is_multiple_of(SECTOR))
+        // Fits the choice among 128 x 128 to 128 x 256
+        // (`docs/decisions/2026-11-30-gathering-producers.md`).
+        const GATHERED: f64 = 1.7;
+        let rows = self.operand_rows(size);
+        OperandKind::BOTH.map(|operand| {
+            let pitch = rows[operand.index()].pitch.checked_next_multiple_of(STRIDE_ALIGNMENT);
+            let gathers = size.gathers[operand.leave(self.frame).index()];
+            match pitch {
+                _ if gathers && self.may_gather(operand) => GATHERED,
+                Some(bytes) if !bytes.is_multiple_of(SECTOR) => 2.0,
+                _ => 1.0,
+            }
         })
     }
 

@@ -153,7 +153,7 @@ impl GemmDesc {
         machine: &Machine,
     ) -> PredictedTime {
         self.weighed(features, size, machine)
-            .stepping(|| self.rows_within_sectors(size))
+            .stepping(|| self.slower_lines(size))
             .time(self.cut_of())
     }
 
@@ -171,7 +171,7 @@ impl GemmDesc {
         if weighed.least() > most {
             return None;
         }
-        let weighed = weighed.stepping(|| self.rows_within_sectors(size));
+        let weighed = weighed.stepping(|| self.slower_lines(size));
         let own = self.cut_of();
         let (mut least, mut best) = (weighed.time(own).total(), own);
         let (extents, _) = self.extents(size);
@@ -285,8 +285,8 @@ struct Weighed<'f> {
 
 impl Weighed<'_> {
     /// Returns the problem with the time per k for the alignment of rows of A, and of B.
-    fn stepping(self, within: impl FnOnce() -> [bool; 2]) -> Self {
-        Self { each: self.features.step(within), ..self }
+    fn stepping(self, slower: impl FnOnce() -> [f64; 2]) -> Self {
+        Self { each: self.features.step(slower), ..self }
     }
 
     /// Returns a lower bound of the cost for any number of slices: all multiply-adds, distributed

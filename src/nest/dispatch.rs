@@ -126,7 +126,7 @@ impl GemmDesc {
     }
 
     /// Returns whether kernels of this kind can read the lines of an operand by an index.
-    pub(super) const fn may_gather(&self, operand: OperandKind) -> bool {
+    pub(crate) const fn may_gather(&self, operand: OperandKind) -> bool {
         match self.mainloop {
             Mainloop::TmaRing(_) => self.mma.may_gather(self, operand),
             _ => true,

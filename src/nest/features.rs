@@ -27,8 +27,8 @@ pub(crate) struct Features {
     pub transposed: u32,
     /// Time per k of one tile.
     pub each: f64,
-    /// Time per k if rows are misaligned and TMA touches more lines than they have; `None` without
-    /// TMA.
+    /// Time per k if lines take longer to load: rows are misaligned and TMA touches more lines than
+    /// they have, or threads gather lines. `None` without TMA.
     pub lines: Option<Lines>,
     /// Time per k that no other resident CTA hides.
     pub latency: f64,
@@ -73,14 +73,13 @@ impl Features {
         self.lines.map_or(self.each, |lines| lines.products)
     }
 
-    /// Returns the time per k of one tile. `within` tells whether rows of A, and of B, begin within
-    /// a sector of memory.
-    pub(crate) fn step(&self, within: impl FnOnce() -> [bool; 2]) -> f64 {
+    /// Returns the time per k of one tile. `slower` returns the factors by which lines of A, and of
+    /// B, take longer to load than lines of aligned rows.
+    pub(crate) fn step(&self, slower: impl FnOnce() -> [f64; 2]) -> f64 {
         let Some(Lines { products, loads: [a, b] }) = self.lines else { return self.each };
-        let twice = |loads: f64, within: bool| if within { 2.0 * loads } else { loads };
-        match within() {
-            [false, false] => self.each,
-            [of_a, of_b] => products.max(twice(a, of_a) + twice(b, of_b)),
+        match slower() {
+            [1.0, 1.0] => self.each,
+            [of_a, of_b] => products.max(a * of_a + b * of_b),
         }
     }
 

@@ -54,6 +54,8 @@ pub struct ProblemSize {
     pub for_passes: u64,
     /// Leading dimensions of A and B in elements; `None` if packed.
     pub leading: [Option<usize>; 2],
+    /// Whether index lists select the lines of A, and of B.
+    pub gathers: [bool; 2],
     /// Axis along which the GEMMs are groups, or `None` without groups. K of a grouped GEMM is not
     /// divided.
     pub groups: Option<Axis>,
@@ -71,6 +73,7 @@ impl ProblemSize {
             workspace: u64::MAX,
             for_passes: u64::MAX,
             leading: [None; 2],
+            gathers: [false; 2],
             groups: None,
             array: false,
         }
@@ -117,6 +120,7 @@ impl ProblemSize {
             workspace: 0,
             for_passes: u64::MAX,
             leading: [None; 2],
+            gathers: [false; 2],
             groups: Some(axis),
             array: false,
         }

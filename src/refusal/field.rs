@@ -111,6 +111,7 @@ fields! {
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
     PartialBytes "bytes of a consumer's partial accumulators";
+    VectorBytes "bytes of the vectors of a consumer's epilogue";
     // Tensor maps and their copies.
     TensorRank "rank of the tensor map";
     TensorReach "bytes that the tensor reaches";

@@ -163,6 +163,10 @@ pub enum Fault {
     SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },
     #[error("{who} stages {subtile} and finds of C {}", or(found, "nothing that has landed"))]
     SourceNotThere { who: Who, subtile: SubtileName, found: Option<SubtileName> },
+    #[error("{who} stages {subtile} and does not find the vectors of the tile")]
+    VectorsNotThere { who: Who, subtile: SubtileName },
+    #[error("{who} stages vectors that another warp may still read")]
+    VectorsRead { who: Who },
     #[error("{who} stages subtile {subtile} where a store still reads")]
     StagingRead { who: Who, subtile: u8 },
     #[error("{who} stores {wanted} and finds {}", or(found, "nothing"))]

@@ -153,6 +153,9 @@ steps! {
         },
         /// Synchronizes the four warps of the warpgroup.
         Meet,
+        /// The threads of the warpgroup write the vectors of the epilogue for its part of D to
+        /// shared memory.
+        StageVectors,
         /// Applies the epilogue to subtile `subtile` of the warp's part of D, and writes it to the
         /// staging buffer `subtile mod buffers`. The elements replace those of C in the buffer.
         StoreStaging {

@@ -181,6 +181,7 @@ fn has_c(epilogue: &EpilogueDesc) -> bool {
 /// Resolves the flags. If no flag sets the types of A and B, the files set the types.
 fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
+    let gathers = [&args.gather_a, &args.gather_b].map(|list| list.is_some());
     let request = args.kernel.request()?;
     // B has the extents of the kernel.
     let each = request.columns_per_output();
@@ -189,9 +190,9 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
     let size = extents.map(|(m, n, k)| match args.groups() {
         Some((axis, groups)) => {
             let size = ProblemSize::for_groups_along(axis, (m, n, k), groups.len());
-            ProblemSize { leading, ..size }
+            ProblemSize { leading, gathers, ..size }
         }
-        None => ProblemSize { batch: args.batch, leading, ..ProblemSize::new((m, n, k)) },
+        None => ProblemSize { batch: args.batch, leading, gathers, ..ProblemSize::new((m, n, k)) },
     });
     let (target, machine) = match args.gpu {
         Some((_, machine)) => {

@@ -115,7 +115,7 @@ struct ReduceOctets {
     unsigned const octet = blockIdx.x % kOctets, share = blockIdx.x / kOctets % Slots::kSharing, number = blockIdx.x / kBlocks;
     threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(number / cluster, number % cluster, params.tiles_m, params.tiles_n, {0, number});
     auto const sum = Slots::sum(Slots::slots_of(params, unit, share), unit.slices(params), threadIdx.x, octet * Slots::kTogether);
-    Store store(params, threadIdx.x);
+    Store store(params, threadIdx.x, 0);
     unsigned const instruction = octet / kOfInstruction;
     store.row = unit.row() + Store::consumer_row(share) + instruction / Config::kRepeatsN * Mma::kM;
     store.column = unit.column() + Store::consumer_column(share) + instruction % Config::kRepeatsN * Mma::kN + octet % kOfInstruction * Store::kOctet;

@@ -19,7 +19,8 @@ struct Pipeline : Facts {
   static constexpr unsigned kBuffers = Facts::kConsumers * Facts::kStagingBuffers;
   static constexpr unsigned kStaging = Facts::kStages * kStageBytes;
   static constexpr unsigned kSlots = kStaging + kBuffers * Facts::kStagingBytes;
-  static constexpr unsigned kFull = kSlots + Facts::kConsumers * Facts::kSenders * Facts::kSlotBytes;
+  static constexpr unsigned kVectors = kSlots + Facts::kConsumers * Facts::kSenders * Facts::kSlotBytes;
+  static constexpr unsigned kFull = kVectors + Facts::kConsumers * Facts::kVectorBytes;
   static constexpr unsigned kEmpty = kFull + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kTurn = kEmpty + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kSource = kTurn + Facts::kTurns * kBarrierBytes;
@@ -45,6 +46,9 @@ struct Pipeline : Facts {
   static constexpr __device__ unsigned empty(unsigned stage) { return kEmpty + stage * kBarrierBytes; }
   static constexpr __device__ unsigned turn(unsigned consumer) { return kTurn + consumer * kBarrierBytes; }
   static constexpr __device__ unsigned source(unsigned consumer) { return kSource + consumer * kBarrierBytes; }
+
+  // Offset of the vectors of a consumer's epilogue.
+  static constexpr __device__ unsigned vectors(unsigned consumer) { return kVectors + consumer * Facts::kVectorBytes; }
 
   // Offset of a consumer's slot for the block of rank 1 + sender.
   static constexpr __device__ unsigned slot(unsigned consumer, unsigned sender) {
@@ -83,14 +87,14 @@ struct Pipeline : Facts {
 // Map from (region, item) to an offset in bytes.
 template <class Ring>
 struct PipelineLayout {
-  static constexpr int kRows = 10;
+  static constexpr int kRows = 11;
   static constexpr unsigned kSlots = Ring::kConsumers * Ring::kSenders;
   static constexpr unsigned kMost = Ring::kStages > Ring::kBuffers ? Ring::kStages : Ring::kBuffers;
   static constexpr int kColumns = kMost > kSlots ? kMost : kSlots;
 
   static constexpr __device__ unsigned at(int row, int column) {
     unsigned const i = column;
-    unsigned const counts[] = {Ring::kStages, Ring::kStages, Ring::kBuffers, Ring::kStages, Ring::kStages, Ring::kTurns, Ring::kSources, kSlots, Ring::kGathering, Ring::kGathering};
+    unsigned const counts[] = {Ring::kStages, Ring::kStages, Ring::kBuffers, Ring::kStages, Ring::kStages, Ring::kTurns, Ring::kSources, kSlots, Ring::kGathering, Ring::kGathering, Ring::kVectorBytes > 0 ? Ring::kConsumers : 0};
     if (i >= counts[row]) return index::kLeftOut;
     switch (row) {
       case 0: return Ring::a(i);
@@ -106,7 +110,8 @@ struct PipelineLayout {
         if constexpr (Ring::kSenders > 0) return Ring::slot(i / Ring::kSenders, i % Ring::kSenders);
         return index::kLeftOut;
       case 8: return Ring::landed(i);
-      default: return Ring::read(i);
+      case 9: return Ring::read(i);
+      default: return Ring::vectors(i);
     }
   }
 };

@@ -36,7 +36,7 @@ struct WgmmaConsumer : Worker<Config, Params> {
   Store store;
 
   __device__ __forceinline__ WgmmaConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
-      : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, consumer_row()), store(params, thread) {
+      : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, consumer_row()), store(params, thread, this->vectors()) {
     if constexpr (Config::Ring::kTurns > 0) this->work.every(consumer, Config::Ring::kTurns);
   }
 
@@ -85,6 +85,8 @@ struct WgmmaConsumer : Worker<Config, Params> {
       this->holds_sum = reduce();
     } else if constexpr (Kind == RoleStepKind::SendPartials || Kind == RoleStepKind::AddPartials) {
       exchange<Kind>();
+    } else if constexpr (Kind == RoleStepKind::StageVectors) {
+      store.stage_vectors();
     } else if constexpr (Kind == RoleStepKind::StoreStaging) {
       store.template store_staging<First>(accumulators, this->staging(First));
     } else {

@@ -175,14 +175,15 @@ pub fn on_machine(
 pub fn size_of(problem: &Problem) -> ProblemSize {
     let Problem { m, n, k, batch, a, b, .. } = *problem;
     let leading = [a, b].map(|view| view.strides.into_iter().max());
+    let gathers = problem.indices.operands.map(|list| list.is_some());
     // A kernel with a gate multiplies two columns of B per column of D.
     let n = if problem.up.matrix().is_some() { 2 * n } else { n };
     match problem.groups {
         Some(groups) => {
             let size = ProblemSize::for_groups_along(groups.axis, (m, n, k), batch);
-            ProblemSize { leading, ..size }
+            ProblemSize { leading, gathers, ..size }
         }
-        None => ProblemSize { batch, leading, ..ProblemSize::new((m, n, k)) },
+        None => ProblemSize { batch, leading, gathers, ..ProblemSize::new((m, n, k)) },
     }
 }
 

@@ -142,6 +142,7 @@ fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
         staging_buffers,
         staging_bytes,
         slot_bytes,
+        vector_bytes,
         barrier_bytes,
         ..
     } = of;
@@ -158,8 +159,13 @@ fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
     } else {
         format!(", {slot_bytes} for partials of the cluster's other CTAs")
     };
+    let vectors = if *vector_bytes == 0 {
+        String::new()
+    } else {
+        format!(", {vector_bytes} of the epilogue's vectors")
+    };
     format!(
-        "{smem_bytes} of {smem_bytes_available} bytes per CTA: {stages} stages of {stage_bytes}{staging}{slots}, {barrier_bytes} of barriers"
+        "{smem_bytes} of {smem_bytes_available} bytes per CTA: {stages} stages of {stage_bytes}{staging}{slots}{vectors}, {barrier_bytes} of barriers"
     )
 }
 

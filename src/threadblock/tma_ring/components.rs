@@ -55,6 +55,7 @@ impl WarpSpecialized {
             slices: d.cluster_slices(mma.consumer_accumulators(repeats)),
             staging_buffers: 0,
             staging_bytes: 0,
+            vector_bytes: 0,
             source: d.by_tma() && d.epilogue.has_source(),
         };
         let (ring, subtile) = match by_threads {
@@ -98,7 +99,9 @@ impl WarpSpecialized {
         unstaged: Pipeline,
         repeats: Mn,
     ) -> (Pipeline, Subtile) {
-        let unstaged = Pipeline { staging_buffers: 1, ..unstaged };
+        let part = Mn { m: d.warp().m, n: d.warp_columns_of_d() };
+        let vector_bytes = d.epilogue.vector_bytes(d.output.compute, part);
+        let unstaged = Pipeline { staging_buffers: 1, vector_bytes, ..unstaged };
         let available = d.arch.machine().shared_bytes_each_of(1);
         let (columns, swizzle) = Self::subtile(d, &unstaged, available);
         let count = repeats.m * (d.warp_columns_of_d() / columns);

@@ -66,7 +66,9 @@ explanation! {
     /// CTAs of a cluster that compute split-K slices of one tile; 1 if each has its own tiles.
     cluster_slices: u32 = 1 + ring.senders();
     /// Bytes that receive the partials of the other CTAs.
-    slot_bytes: u32 = ring.first_byte(Region::Full) - ring.first_byte(Region::Slot);
+    slot_bytes: u32 = ring.first_byte(Region::Vectors) - ring.first_byte(Region::Slot);
+    /// Bytes of the epilogue's vectors in shared memory, for all consumers.
+    vector_bytes: u32 = ring.first_byte(Region::Full) - ring.first_byte(Region::Vectors);
     /// Bytes of all barriers.
     barrier_bytes: u32 = ring.shared_bytes() - ring.first_byte(Region::Full);
     /// Shared memory per CTA, in bytes.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! byte 0, a multiple of 1024                                                                shared_bytes
-//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | slots | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. | landed 0 .. | read 0 .. |
+//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | slots | vectors | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. | landed 0 .. | read 0 .. |
 //! ```
 //!
 //! Tile number `t` occupies stage `t mod stages` during phase `(t / stages) mod 2`. A wait tests
@@ -80,6 +80,8 @@ pub struct Pipeline {
     pub staging_buffers: u32,
     /// Size of a staging buffer in bytes.
     pub staging_bytes: u32,
+    /// Size of the vectors of the epilogue in bytes, per consumer; 0 without vectors.
+    pub vector_bytes: u32,
     /// Whether C reaches the consumers through the staging buffers. Each subtile of C arrives
     /// before the subtile of D overwrites it.
     pub source: bool,
@@ -110,11 +112,13 @@ pub enum Region {
     Landed,
     /// Barrier on which a consumer of another block waits until the first block has read them.
     Read,
+    /// Vectors of the epilogue for a consumer's part of a tile.
+    Vectors,
 }
 
 impl Region {
     /// All regions, in the order of the rows of [`PipelineLayout`].
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Stage(OperandKind::A),
         Self::Stage(OperandKind::B),
         Self::Staging,
@@ -125,6 +129,7 @@ impl Region {
         Self::Slot,
         Self::Landed,
         Self::Read,
+        Self::Vectors,
     ];
 }
 
@@ -153,6 +158,7 @@ impl Pipeline {
             (Field::BlocksOfACluster, blocks, 2, PORTABLE_CLUSTER),
             (Field::BlocksOfACluster, slices, 2, PORTABLE_CLUSTER),
             (Field::PartialBytes, partial_bytes, 0, MOST_BYTES / 2),
+            (Field::VectorBytes, self.vector_bytes, 0, MOST_BYTES),
             (Field::StagingBuffers, self.staging_buffers, 0, MOST_STAGING),
             (Field::StagingBytes, self.staging_bytes, least_staging, most_staging),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES, MOST_BYTES),
@@ -167,6 +173,7 @@ impl Pipeline {
         let multiples = [
             (Field::StagingBytes, self.staging_bytes, ALIGNMENT_BYTES),
             (Field::PartialBytes, partial_bytes, CHUNK_BYTES),
+            (Field::VectorBytes, self.vector_bytes, CHUNK_BYTES),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
             (Field::StageBytes(OperandKind::B), b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
         ];
@@ -311,6 +318,8 @@ impl Pipeline {
                 }
                 None => (0, 0, 0),
             },
+            Region::Vectors if self.vector_bytes == 0 => (0, 0, 0),
+            Region::Vectors => (self.consumers, self.vector_bytes, self.vector_bytes),
             Region::Landed | Region::Read if self.slices.is_some() => {
                 (self.consumers, BARRIER_BYTES, BARRIER_BYTES)
             }
@@ -325,7 +334,8 @@ impl Pipeline {
             Region::Stage(OperandKind::B) => self.stage_bytes[0],
             Region::Staging => self.stages.saturating_mul(self.whole_stage_bytes()),
             Region::Slot => self.end(Region::Staging),
-            Region::Full => self.end(Region::Slot),
+            Region::Vectors => self.end(Region::Slot),
+            Region::Full => self.end(Region::Vectors),
             Region::Empty => self.end(Region::Full),
             Region::Turn => self.end(Region::Empty),
             Region::Source => self.end(Region::Turn),
@@ -379,6 +389,7 @@ impl Pipeline {
             ("kSharesB", self.shares(OperandKind::B)),
             ("kGatheredA", u32::from(self.gathered[0])),
             ("kGatheredB", u32::from(self.gathered[1])),
+            ("kVectorBytes", self.vector_bytes),
             ("kStagingBuffers", self.staging_buffers),
             ("kStagingBytes", self.staging_bytes),
             ("kFullArrivals", self.full_arrivals()),

@@ -15,6 +15,7 @@ const WIDE: Pipeline = Pipeline {
     slices: None,
     staging_buffers: 1,
     staging_bytes: 8 << 10,
+    vector_bytes: 768,
     source: false,
 };
 
@@ -93,7 +94,8 @@ fn registers_of_the_roles_fit_in_the_launch() {
 #[test]
 fn bytes_of_a_ring() {
     let available = 227 << 10;
-    assert_eq!(WIDE.shared_bytes(), WIDE.stages * (48 << 10) + 2 * (8 << 10) + WIDE.stages * 16);
+    let (stages, per_consumer) = (WIDE.stages * (48 << 10), (8 << 10) + WIDE.vector_bytes);
+    assert_eq!(WIDE.shared_bytes(), stages + 2 * per_consumer + WIDE.stages * 16);
     assert!(Pipeline { stages: 4, ..WIDE }.shared_bytes() <= available);
     assert!(Pipeline { stages: 5, ..WIDE }.shared_bytes() > available);
     assert_eq!(

@@ -185,6 +185,11 @@ impl RoleOptions {
         if pingpong {
             tail.push(RoleStep::PassTurn);
         }
+        // The last products run while the threads wait for the vectors. The epilogue of the
+        // previous tile read the buffer before its last barrier.
+        if ring.vector_bytes > 0 {
+            tail.push(RoleStep::StageVectors);
+        }
         for behind in (1..=pending).rev() {
             tail.extend([
                 RoleStep::AwaitProducts { pending: behind - 1 },

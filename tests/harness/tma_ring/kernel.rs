@@ -149,6 +149,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
         slices: None,
         staging_buffers: 2,
         staging_bytes: 4096,
+        vector_bytes: 0,
         source: false,
     }
 }

@@ -22,6 +22,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         slices: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,
+        vector_bytes: 0,
         source: false,
     }
 }
@@ -184,7 +185,9 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
     {
         let ring = pingpong(alternate, ring(stages, shared));
+        let vector_bytes = 1024;
         add("C in buffers", Pipeline { staging_buffers, source: true, ..ring }, options(1));
+        add("vectors", Pipeline { staging_buffers, vector_bytes, ..ring }, options(1));
     }
     for (stages, alternate, shared, source) in
         [(3, false, None, true), (2, true, None, false), (3, true, Some(B), true)]

@@ -53,6 +53,7 @@ fn a_ring_and_its_positions_have_no_layout() {
         slices: None,
         staging_buffers: 2,
         staging_bytes: 4096,
+        vector_bytes: 768,
         source: false,
     };
     assert!(PipelineLayout(ring).layout().is_none());

@@ -14,9 +14,9 @@
 //! | partial accumulators move to another CTA | `SendPartials` | when the scheduler lets them land, which counts their bytes |
 //!
 //! A cell of memory is a share of a stage, a producer warp's part of the gathered lines of a stage,
-//! or a warp's part of a staging buffer or of a slot. Each content has a name. Barriers have the
-//! parity of the hardware, so a wait for a phase that is two ahead passes at once. A [`Payload`]
-//! may carry bytes and accumulators in addition to the names.
+//! or a warp's part of a staging buffer, of a slot, or of the vectors of the epilogue. Each content
+//! has a name. Barriers have the parity of the hardware, so a wait for a phase that is two ahead
+//! passes at once. A [`Payload`] may carry bytes and accumulators in addition to the names.
 
 mod cleared;
 mod copies;
@@ -102,6 +102,8 @@ enum Contents {
     Source(SubtileName, Bytes),
     /// A warp's part of a subtile of D, and the event from which on asynchronous copies see it.
     Staged(SubtileName, Arc<Staged>, Option<Event>),
+    /// A warp's part of the vectors of the epilogue for a unit.
+    Vectors(u32),
     /// A warp's accumulators for a unit, from the CTA of a rank: (unit, rank, accumulators).
     Partial(u32, u32, Arc<Accumulators>),
 }
@@ -208,7 +210,7 @@ fn stage_cells(program: &RingProgram) -> usize {
 fn block_cells(program: &RingProgram) -> usize {
     let ring = &program.ring;
     ring.stages as usize * stage_cells(program)
-        + (ring.consumers * (ring.staging_buffers + ring.senders()) * WARPS) as usize
+        + (ring.consumers * (ring.staging_buffers + ring.senders() + 1) * WARPS) as usize
 }
 
 /// Returns the number of warps of the cluster, the number of byte-counting barriers per CTA, and
@@ -290,6 +292,15 @@ impl<'a> Cluster<'a> {
         let first = name.block as usize * block_cells(self.program)
             + ring.stages as usize * stage_cells(self.program);
         Ok(first + cell as usize..first + (cell + WARPS) as usize)
+    }
+
+    /// Returns the cells of the vectors of a warp's consumer, one per warp. They are the last cells
+    /// of the CTA.
+    fn cells_of_vectors(&self, mover: usize) -> Range<usize> {
+        let name = self.who(mover).name;
+        let behind = (self.program.ring.consumers - name.warpgroup) * WARPS;
+        let first = (name.block as usize + 1) * block_cells(self.program) - behind as usize;
+        first..first + WARPS as usize
     }
 
     /// Completes an asynchronous operation.

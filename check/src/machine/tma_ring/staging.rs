@@ -89,6 +89,31 @@ impl Cluster<'_> {
         Err(Fault::SourceNotThere { who: warp.who, subtile: wanted, found })
     }
 
+    /// Writes the warp's part of the vectors of the epilogue.
+    pub(super) fn stage_vectors(&mut self, mover: usize) -> Result<(), Fault> {
+        let who = self.who(mover);
+        let cell = self.cells_of_vectors(mover).start + who.name.warp as usize;
+        let warp = &self.warps[mover];
+        self.memory
+            .write(cell, &warp.progress.clock, 0, Contents::Vectors(warp.at().0))
+            .map_err(|_| Fault::VectorsRead { who })
+    }
+
+    /// Reads the vectors of the epilogue, all of which the consumer must have staged.
+    fn read_vectors(&mut self, mover: usize, subtile: SubtileName) -> Result<(), Fault> {
+        if self.program.ring.vector_bytes == 0 {
+            return Ok(());
+        }
+        for cell in self.cells_of_vectors(mover) {
+            let warp = &self.warps[mover];
+            let found = self.memory.read(cell, &warp.progress.clock, 0);
+            if !matches!(found, Ok(Contents::Vectors(tile)) if *tile == subtile.tile) {
+                return Err(Fault::VectorsNotThere { who: warp.who, subtile });
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn stage(&mut self, mover: usize, subtile: u8) -> Result<(), Fault> {
         let (who, name) = (self.who(mover), self.subtile(mover, subtile));
         if self.warps[mover].multiplies() {
@@ -98,6 +123,7 @@ impl Cluster<'_> {
         let multiplied = self.multiplied(mover)?;
         let cell = self.cells_of_subtile(mover, subtile)?.start + who.name.warp as usize;
         let source = self.source_of(mover, cell, name)?;
+        self.read_vectors(mover, name)?;
         let warp = &mut self.warps[mover];
         let warp_subtile = self.payload.stage(
             who.name,

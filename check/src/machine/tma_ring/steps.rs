@@ -182,6 +182,7 @@ impl Cluster<'_> {
             RoleStep::ExpectSource => self.expect_source(mover, step)?,
             RoleStep::FetchSource { subtile } => self.fetch_source(mover, step, subtile)?,
             RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
+            RoleStep::StageVectors => self.stage_vectors(mover)?,
             RoleStep::StoreStaging { subtile } => self.stage(mover, subtile)?,
             RoleStep::ClearOutside => self.clear_outside(mover)?,
             RoleStep::MeetCleared => return self.meet_cleared(mover, step),

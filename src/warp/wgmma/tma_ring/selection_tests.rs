@@ -53,6 +53,26 @@ fn operands_that_tma_reads_need_no_pass() {
     }
 }
 
+/// Threads gather a line more slowly than TMA copies it. Tiles of 128 x 256, whose products take
+/// longer per line, hide the copies of rows of A.
+#[test]
+fn gathered_rows_select_more_columns() {
+    let (bf16, machine) = (ElementKind::Bf16, ArchKind::Sm90.machine());
+    let matrix = |order| Some(MatrixType { element: bf16, order });
+    let [a, b, c] = [Order::Row, Order::Col, Order::Row].map(matrix);
+    let request = Request { a, b, c, op: Some(OpKind::TensorOp), ..Request::default() };
+    for (extents, plain) in [((4096, 4096, 4096), 128), ((8192, 4096, 4096), 128)] {
+        let tile = |gathers| {
+            let size = ProblemSize { gathers, ..ProblemSize::new(extents) };
+            let resolved = request.resolve_for(ArchKind::Sm90, size, Some(&machine));
+            let tile = resolved.expect("a kernel").desc.threadblock();
+            (tile.m, tile.n)
+        };
+        assert_eq!(tile([false; 2]), (128, plain), "{extents:?}");
+        assert_eq!(tile([true, false]), (128, 256), "{extents:?}");
+    }
+}
+
 /// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
 /// consumer has its own tile, with ping-pong.
 #[test]
