@@ -42,16 +42,23 @@ fn placed_bytes(read: &[u8], rows: &[u32], (kind, numbers): (ElementKind, &Probl
 mod tests {
     use super::*;
     use crate::bench::{SuiteProblem, kernels::description, suite::parse};
-    use falchion::arch::ArchKind;
+    use falchion::{arch::ArchKind, internals::shape::Axis};
 
     /// Each line that gathers A follows the same plain line. The producer gathers its rows in
-    /// place.
+    /// place. The last line has 64 groups along K, which read A and B in place.
     #[test]
     fn the_suite_of_gathered_rows() {
         let text = include_str!("../../../benches/suites/gathered.jsonl");
         let problems = parse("gathered", text).unwrap();
-        assert!(problems.len() >= 12);
-        for pair in problems.chunks_exact(2) {
+        let (along_k, pairs) = problems.split_last().expect("problems");
+        let (axis, depths) = along_k.ragged().expect("groups");
+        assert_eq!((axis, depths.len()), (Axis::K, 64));
+        assert!(depths.iter().all(|depth| (64..=1024).contains(depth)));
+        let desc = description(along_k, ArchKind::Sm90).unwrap();
+        assert_eq!(desc.check(), Ok(()));
+        assert_eq!(desc.routes(&along_k.launched()).unwrap().to_string(), "direct");
+        assert_eq!(pairs.len(), 12);
+        for pair in pairs.chunks_exact(2) {
             let [plain, gathered] = pair else { unreachable!("pairs") };
             assert_eq!(*gathered, SuiteProblem { gather_a: true, ..plain.clone() });
             assert_eq!(gathered.k, 4096);

@@ -15,6 +15,7 @@ pub mod measure;
 mod order;
 pub(crate) mod ours;
 pub mod peer;
+mod peer_groups;
 mod peer_launches;
 pub mod protocol;
 pub mod record;

@@ -283,8 +283,7 @@ fn row_key(p: &SuiteProblem) -> [String; 3] {
         let ld = ld.map_or(String::new(), |ld| format!(" ld {ld}"));
         format!("{}{ld}{}", operand.order.name(), if shared { " shared" } else { "" })
     };
-    let batch =
-        if p.products() == 1 && p.group_rows.is_none() { String::new() } else { products(p) };
+    let batch = if p.products() == 1 && p.ragged().is_none() { String::new() } else { products(p) };
     let knobs = p.knobs.iter().filter(|(name, _)| *name != "mainloop");
     let knobs: String = knobs.map(|(name, words)| format!(", {name} {words}")).collect();
     let layouts = [

@@ -46,7 +46,7 @@ impl Launch for LtLaunch<'_> {
 /// memory.
 #[must_use]
 pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
-    if problem.group_rows.is_some() {
+    if problem.ragged().is_some() {
         return None;
     }
     let epilogue = lt_epilogue(problem)?;

@@ -6,15 +6,15 @@ use super::{
     epilogue_buffers::EpilogueBuffers,
     ours::Launched,
     peer::{NAME, OF_BATCH, OF_GROUPS, REQUESTED, WORKSPACE_BYTES, bias_operand, lt_problem},
+    peer_groups::{LtGroup, lt_groups, sets_of},
     protocol::Session,
     timer::Launch,
 };
 use crate::{
     Error,
-    sys::cublaslt::{ALIGNMENT_BYTES, Lt, LtAlgorithm, LtLaunch, LtPlan, LtProblem, LtSet, Region},
+    sys::cublaslt::{Lt, LtAlgorithm, LtLaunch, LtPlan, LtSet, Region},
     verify::HostBuffer,
 };
-use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     epilogue::Op,
@@ -52,8 +52,7 @@ pub(super) fn against_peer(
     let bound = Bound { stream, workspace: Region::from_slice(&workspace) };
     let (lt, asked) = match (lt, lt_groups(problem), lt_problem(problem)) {
         (Some(lt), Some(groups), _) if !groups.is_empty() => {
-            let groups = (&groups[..], problem.products());
-            return bound.against_groups(session, ours, lt, groups, regions, integers);
+            return bound.against_groups(session, ours, lt, &groups, regions, integers);
         }
         (Some(lt), _, Some(asked)) => (lt, asked),
         _ => {
@@ -155,61 +154,6 @@ fn agrees(computed: &HostBuffer, wanted: &HostBuffer) -> bool {
     })
 }
 
-/// A group with rows, as a problem for the peer.
-#[derive(Debug)]
-struct LtGroup {
-    problem: LtProblem,
-    /// Bytes from the first A, B, and D to those of the group, and from one B to the next.
-    first: [usize; 3],
-    apart: usize,
-}
-
-impl LtGroup {
-    /// Returns the group's buffers, with the B at offset `b`.
-    fn set<'r>(&self, all: &LtSet<'r>, b: usize) -> LtSet<'r> {
-        let [a, _, d] = self.first;
-        LtSet { a: all.a.from(a), b: all.b.from(b), c: all.c.from(d), d: all.d.from(d) }
-    }
-}
-
-/// Returns the groups with rows; `None` if groups are equal, if they have an epilogue, or if the
-/// peer does not support them.
-fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
-    let rows = problem.group_rows.as_ref().filter(|_| problem.epilogue.is_none())?;
-    let call = problem.problem();
-    let one = |(number, lines): (usize, Range<usize>)| {
-        let first = [
-            (problem.a, call.a.offset(lines.start, 0)),
-            (problem.b, number * call.b.batch_stride),
-            (problem.c, call.d.offset(lines.start, 0)),
-        ];
-        let [a, b, d] =
-            first.map(|(operand, elements)| operand.element.matrix_bytes(elements as u64) as usize);
-        let apart = problem.b.element.matrix_bytes(call.b.batch_stride as u64) as usize;
-        let alignment =
-            [a, b, d, d].map(|first| 1 << (first | ALIGNMENT_BYTES as usize).trailing_zeros());
-        let alone = SuiteProblem { m: lines.len(), group_rows: None, ..problem.clone() };
-        Some(LtGroup {
-            problem: LtProblem { alignment, ..lt_problem(&alone)? },
-            first: [a, b, d],
-            apart,
-        })
-    };
-    let lines = rows.iter().scan(0, |end, rows| {
-        let first = *end;
-        *end += rows;
-        Some(first..*end)
-    });
-    lines.enumerate().filter(|(_, lines)| !lines.is_empty()).map(one).collect()
-}
-
-/// Returns the buffers of each group in each set.
-fn sets_of<'r>(groups: &[LtGroup], all: &[LtSet<'r>]) -> Vec<Vec<LtSet<'r>>> {
-    let of_group =
-        |group: &LtGroup| all.iter().map(|set| group.set(set, group.first[1])).collect::<Vec<_>>();
-    groups.iter().map(of_group).collect()
-}
-
 /// The stream and the workspace that all launches of the peer share.
 struct Bound<'b> {
     stream: &'b Arc<CudaStream>,
@@ -238,7 +182,7 @@ impl<'b> Bound<'b> {
         session: &mut Session<'_>,
         ours: &mut dyn Launch,
         lt: &Lt,
-        (groups, products): (&[LtGroup], usize),
+        groups: &[LtGroup],
         regions: &[LtSet<'_>],
         integers: &mut IntegerCase<'_>,
     ) -> Result<Comparison, Error> {
@@ -251,7 +195,7 @@ impl<'b> Bound<'b> {
         session.warm(ours, regions.len())?;
         let mut chosen = Vec::with_capacity(plans.len());
         for (group, plan) in &plans {
-            match self.fastest(session, lt, plan, (group, products), regions)? {
+            match self.fastest(session, lt, plan, group, regions)? {
                 Some(both) => chosen.push(both),
                 // If the peer refuses one group, it cannot compute the problem.
                 None => {
@@ -294,19 +238,17 @@ impl<'b> Bound<'b> {
     }
 
     /// Returns the peer's first choice for a group, and its fastest algorithm. The timing rotates
-    /// over every B with the group's alignment, so that no B stays in the cache.
+    /// over operands of the same size and alignment, so that none stays in the cache.
     fn fastest(
         &self,
         session: &mut Session<'_>,
         lt: &Lt,
         plan: &LtPlan,
-        (group, products): (&LtGroup, usize),
+        group: &LtGroup,
         regions: &[LtSet<'_>],
     ) -> Result<Option<[LtAlgorithm; 2]>, Error> {
-        let aligned = |b: &usize| b.is_multiple_of(group.problem.alignment[1] as usize);
-        let bs: Vec<_> = (0..products).map(|number| number * group.apart).filter(aligned).collect();
-        let sets: Vec<_> =
-            regions.iter().flat_map(|all| bs.iter().map(|&b| group.set(all, b))).collect();
+        let alike = |all| group.alike.iter().map(move |&offsets| group.set(all, offsets));
+        let sets: Vec<_> = regions.iter().flat_map(alike).collect();
         let algorithms = lt.algorithms(plan, WORKSPACE_BYTES, REQUESTED)?;
         let mut launches = Vec::with_capacity(algorithms.len());
         for algorithm in &algorithms {
@@ -329,7 +271,7 @@ impl<'b> Bound<'b> {
     }
 }
 
-/// One call of the peer for each group with rows.
+/// One call of the peer for each nonempty group.
 struct LtCalls<'a> {
     calls: Vec<LtLaunch<'a>>,
     name: &'static str,
@@ -346,40 +288,5 @@ impl Launch for LtCalls<'_> {
 
     fn calls(&self) -> usize {
         self.calls.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::suite::parse;
-
-    fn groups(line: &str) -> Option<Vec<LtGroup>> {
-        lt_groups(&parse("test", line).expect("a problem")[0])
-    }
-
-    /// Checks that each group with rows has a call with its addresses and its alignment.
-    #[test]
-    fn the_peer_is_called_for_each_nonempty_group() {
-        let line = r#"{"m":10,"n":24,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[3,0,7],"alpha":2.0}"#;
-        let all = groups(line).expect("the peer has words for them");
-        let told: Vec<_> = all
-            .iter()
-            .map(|group| (group.problem.m, group.first, group.problem.alignment))
-            .collect();
-        let b = 24 * 16 * 2;
-        assert_eq!(told, [(3, [0; 3], [256; 4]), (7, [3 * 32, 2 * b, 3 * 96], [32, 256, 32, 32])]);
-        for LtGroup { problem, apart, .. } in &all {
-            assert_eq!(
-                (problem.n, problem.k, problem.batch, problem.alpha, *apart),
-                (24, 16, 1, 2.0, b)
-            );
-            assert_eq!((problem.a.ld, problem.b.ld, problem.d.ld), (16, 16, 24));
-        }
-        let odd =
-            groups(&line.replace(r#""k":16"#, r#""k":15"#)).expect("the peer has words for them");
-        assert_eq!(odd[1].problem.alignment, [2, 32, 32, 32]);
-        assert!(groups(&line.replace(r#","alpha":2.0"#, r#","epilogue":"relu(acc)""#)).is_none());
-        assert!(groups(&line.replace("[3,0,7]", "null")).is_none());
     }
 }

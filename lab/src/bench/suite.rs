@@ -99,6 +99,10 @@ pub struct SuiteProblem {
     /// has its own B, and m is the sum of all rows. If absent, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_rows: Option<Vec<usize>>,
+    /// Columns of A, and rows of B, per group of a grouped GEMM along K. Groups are consecutive,
+    /// each has its own D, and k is the sum of all. If absent, none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_k: Option<Vec<usize>>,
     /// Whether Falchion computes the batch as a pointer array. If absent, no.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub pointers: bool,
@@ -154,6 +158,7 @@ impl SuiteProblem {
             broadcast: None,
             grouped: false,
             group_rows: None,
+            group_k: None,
             pointers: false,
             bound: false,
             gather_a: false,
@@ -166,10 +171,17 @@ impl SuiteProblem {
         }
     }
 
+    /// Returns the axis and the lengths of ragged groups; `None` without them.
+    #[must_use]
+    pub fn ragged(&self) -> Option<(Axis, &[usize])> {
+        let rows = self.group_rows.as_deref().map(|rows| (Axis::M, rows));
+        rows.or(self.group_k.as_deref().map(|depths| (Axis::K, depths)))
+    }
+
     /// Returns the number of GEMMs: the batch size, the number of groups, or 1.
     #[must_use]
     pub fn products(&self) -> usize {
-        self.group_rows.as_ref().map_or(self.batch.unwrap_or(1), Vec::len)
+        self.ragged().map_or(self.batch.unwrap_or(1), |(_, lengths)| lengths.len())
     }
 
     /// Returns the columns of B per column of D: two if the epilogue has a gate.
@@ -179,7 +191,7 @@ impl SuiteProblem {
     }
 
     /// Returns the number of multiplications and additions: `2 m n k` per GEMM of the batch, or
-    /// twice as many with a gate. All groups together have m rows.
+    /// twice as many with a gate. All groups together have m rows, or a depth of k.
     #[must_use]
     pub fn operations(&self) -> f64 {
         let columns = self.n as f64 * self.columns_per_output() as f64;
@@ -187,7 +199,7 @@ impl SuiteProblem {
     }
 
     /// Returns the call without its data. C is the previous content of D. Groups of rows share A
-    /// and D.
+    /// and D, and groups along K share A and B.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let (m, n, k, batch) = (self.m, self.n, self.k, self.products());
@@ -198,9 +210,15 @@ impl SuiteProblem {
                 usize::try_from(view.elements(extents, batch)).unwrap_or(usize::MAX),
             ))
         };
-        let grouped = self.group_rows.is_some();
+        let axis = self.ragged().map(|(axis, _)| axis);
+        let (of_rows, along_k) = (axis == Some(Axis::M), axis == Some(Axis::K));
         let each = self.columns_per_output();
-        let b = matrix(self.b, self.ldb, (k, each * n), self.broadcast == Some(Broadcast::B));
+        let b = matrix(
+            self.b,
+            self.ldb,
+            (k, each * n),
+            along_k || self.broadcast == Some(Broadcast::B),
+        );
         let (b, up) = match each {
             1 => (b, UpMatrix::None),
             _ => GateColumns::Halves.matrices(b, n),
@@ -213,13 +231,18 @@ impl SuiteProblem {
             n,
             k,
             batch,
-            groups: grouped.then(|| Groups::with_count(Axis::M, batch)),
+            groups: axis.map(|axis| Groups::with_count(axis, batch)),
             indices: Indices::NONE,
-            a: matrix(self.a, self.lda, (m, k), grouped || self.broadcast == Some(Broadcast::A)),
+            a: matrix(
+                self.a,
+                self.lda,
+                (m, k),
+                axis.is_some() || self.broadcast == Some(Broadcast::A),
+            ),
             b,
             up,
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
-            d: matrix(self.c, self.ldc, (m, n), grouped),
+            d: matrix(self.c, self.ldc, (m, n), of_rows),
             scalars,
             operands: Default::default(),
             workspace: None,
@@ -253,14 +276,14 @@ impl SuiteProblem {
     #[must_use]
     pub fn offsets(&self) -> Option<Vec<u32>> {
         let alike = || (0..=self.products()).map(|group| (group * self.m) as u32).collect();
-        let unlike = |rows: &Vec<usize>| {
-            let ends = rows.iter().scan(0, |end, rows| {
-                *end += *rows as u32;
+        let unlike = |(_, lengths): (Axis, &[usize])| {
+            let ends = lengths.iter().scan(0, |end, length| {
+                *end += *length as u32;
                 Some(*end)
             });
             core::iter::once(0).chain(ends).collect()
         };
-        self.group_rows.as_ref().map(unlike).or_else(|| self.grouped.then(alike))
+        self.ragged().map(unlike).or_else(|| self.grouped.then(alike))
     }
 
     /// Returns A's leading dimension.
@@ -297,7 +320,7 @@ impl SuiteProblem {
         if self.bound && !self.pointers {
             return Err("`bound` needs `pointers`".to_owned());
         }
-        let several = self.batch.is_some() || self.group_rows.is_some();
+        let several = self.batch.is_some() || self.ragged().is_some();
         if self.gather_a && (several || !self.a.order.is_row()) {
             return Err("`gather_a` needs a row-major A, and no batch or groups".to_owned());
         }
@@ -321,7 +344,7 @@ impl SuiteProblem {
             && self.beta.is_none()
             && self.epilogue.is_none()
             && self.batch.is_none()
-            && self.group_rows.is_none();
+            && self.ragged().is_none();
         if self.data.is_some() && !(all_f32 && plain) {
             return Err(
                 "`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups"
@@ -345,47 +368,57 @@ impl SuiteProblem {
         accumulator.map(drop).map_err(|error| format!("`acc`, `{acc}`, {}", error.because()))
     }
 
-    /// Checks the rows of groups. An error is a sentence.
+    /// Checks the lengths of groups. An error is a sentence.
     fn check_groups(&self) -> Result<(), String> {
-        let Some(rows) = &self.group_rows else { return Ok(()) };
-        if rows.is_empty() {
-            return Err("`group_rows` has no group; nothing would be measured".to_owned());
+        let Some((axis, lengths)) = self.ragged() else { return Ok(()) };
+        let (name, lines, field, extent) = match axis {
+            Axis::K => ("group_k", "columns of A", "k", self.k),
+            _ => ("group_rows", "rows", "m", self.m),
+        };
+        if lengths.is_empty() {
+            return Err(format!("`{name}` has no group; nothing would be measured"));
         }
         if self.batch.is_some() || self.grouped || self.pointers || self.broadcast.is_some() {
-            return Err(
-                "`group_rows` sets the number of GEMMs; remove `batch`, `grouped`, `pointers`, and `broadcast`"
-                    .to_owned(),
-            );
+            return Err(format!(
+                "`{name}` sets the number of GEMMs; remove `batch`, `grouped`, `pointers`, and `broadcast`"
+            ));
         }
-        for (name, operand) in [("a", self.a), ("c", self.c)] {
+        if self.group_rows.is_some() && self.group_k.is_some() {
+            return Err("`group_rows` and `group_k` exclude each other".to_owned());
+        }
+        let rows = [("a", self.a), ("c", self.c)].into_iter().filter(|_| axis == Axis::M);
+        for (name, operand) in rows {
             if !operand.order.is_row() {
                 return Err(format!(
                     "`{name}` is `{operand}`; `group_rows` is for a row-major A and C"
                 ));
             }
         }
-        let all = rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
-        if all != self.m {
+        let all = lengths.iter().fold(0, |all: usize, length| all.saturating_add(*length));
+        if all != extent {
             return Err(format!(
-                "`group_rows` come to {all} rows, and `m`, which is all of them, is {}",
-                self.m
+                "`{name}` come to {all} {lines}, and `{field}`, which is all of them, is {extent}"
             ));
         }
         // Largest extent of a problem.
         let most = i32::MAX as usize;
         if all > most {
-            return Err(format!("`group_rows` come to {all} rows, and there are at most {most}"));
+            return Err(format!("`{name}` come to {all} {lines}, and there are at most {most}"));
         }
         Ok(())
     }
 
-    /// Returns the number of ragged groups and their rows, such as `7 of 3 to 1900 rows`; `None`
-    /// without ragged groups.
+    /// Returns the number of ragged groups and their lengths, such as `7 of 3 to 1900 rows`, or `7
+    /// of K = 3 to 1900`; `None` without ragged groups.
     #[must_use]
     pub fn ragged_groups(&self) -> Option<String> {
-        let rows = self.group_rows.as_ref()?;
-        let (least, most) = (rows.iter().min()?, rows.iter().max()?);
-        Some(format!("{} of {least} to {most} rows", rows.len()))
+        let (axis, lengths) = self.ragged()?;
+        let (least, most) = (lengths.iter().min()?, lengths.iter().max()?);
+        let count = lengths.len();
+        Some(match axis {
+            Axis::K => format!("{count} of K = {least} to {most}"),
+            _ => format!("{count} of {least} to {most} rows"),
+        })
     }
 }
 

@@ -33,6 +33,26 @@ fn every_optional_field_is_read() {
     assert_eq!(serde_json::to_string(&p).unwrap(), line);
 }
 
+/// Groups along K share A and B, and each has its own D.
+#[test]
+fn groups_along_k_have_a_depth_each() {
+    let line = PLAIN.replace('}', r#","group_k":[3,0,13]}"#);
+    let p = parse("s", &line).unwrap().remove(0);
+    assert_eq!((p.products(), p.operations()), (3, 2.0 * 64.0 * 32.0 * 16.0));
+    assert_eq!(p.offsets(), Some(vec![0, 3, 3, 16]));
+    let call = p.problem();
+    let strides = [call.a.batch_stride, call.b.batch_stride, call.d.batch_stride];
+    assert_eq!(strides, [0, 0, 64 * 32]);
+    assert_eq!(p.to_string(), "3 of K = 0 to 13, 64x32x16, bf16:row bf16:col f32:row");
+    assert_eq!(serde_json::to_string(&p).unwrap(), line);
+    let refused = |groups: &str| sentence(&PLAIN.replace('}', &format!(",{groups}}}")));
+    let short = refused(r#""group_k":[3]"#);
+    let said = "`group_k` come to 3 columns of A, and `k`, which is all of them, is 16";
+    assert!(short.contains(said), "{short}");
+    let both = refused(r#""group_k":[16],"group_rows":[64]"#);
+    assert!(both.contains("`group_rows` and `group_k` exclude each other"), "{both}");
+}
+
 #[test]
 fn errors_are_sentences_with_the_line_number() {
     let second = |line: &str| sentence(&format!("{PLAIN}\n{line}"));

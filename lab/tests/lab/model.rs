@@ -46,7 +46,7 @@ fn mean(of: impl Iterator<Item = f64>) -> f64 {
 /// Returns the description of a trial that the heuristic could select, or `None`.
 fn selectable(trial: &Trial) -> Option<GemmDesc> {
     let problem = &trial.problem;
-    if problem.pointers || problem.group_rows.is_some() {
+    if problem.pointers || problem.ragged().is_some() {
         return None;
     }
     description(problem, ArchKind::Sm90).ok().filter(is_chosen_among)

@@ -65,7 +65,7 @@ fn selected_kernels_are_in_the_search_space() {
     let mut count = 0;
     // Batches and groups are not explored.
     for problem in problems().into_iter().filter(|problem| {
-        problem.knobs.is_empty() && problem.batch.is_none() && problem.group_rows.is_none()
+        problem.knobs.is_empty() && problem.batch.is_none() && problem.ragged().is_none()
     }) {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
         if !chosen.has_producer() || !matches!(chosen.op(), OpKind::TensorOp) {
