@@ -20,9 +20,12 @@ struct WarpgroupLanes {
   static __device__ __forceinline__ constexpr unsigned down(int place) { return 4 * place; }
 };
 
-// Lanes of a consumer. With a gate, D has one column per two columns of accumulators.
+// Columns of D of a consumer. With a gate, D has one column per two columns of accumulators.
 template <class Config>
-using ConsumerLanes = WarpgroupLanes<Config::kWarpM, Config::kWarpN / (Config::kGated ? 2 : 1)>;
+constexpr int kConsumerColumns = Config::kWarpN / (Config::kGated ? 2 : 1);
+
+template <class Config>
+using ConsumerLanes = WarpgroupLanes<Config::kWarpM, kConsumerColumns<Config>>;
 
 // Map from a line of D to its part of a sum along M (`Down`), or along N.
 template <class Lanes, bool Down, int Lines>

@@ -27,7 +27,7 @@ struct TensorStore {
   using Access = StagingAccess<Config>;
   // Columns of D of a consumer. With a gate, it has as many accumulators of the second matrix of B
   // behind those of the gate.
-  static constexpr int kColumnsOfD = Config::kWarpN / (Config::kGated ? 2 : 1);
+  static constexpr int kColumnsOfD = kConsumerColumns<Config>;
   // Subtiles side by side along N.
   static constexpr int kAcross = kColumnsOfD / Config::kSubtileColumns;
   // Whether C comes through the staging buffers; otherwise, threads read it.
@@ -366,7 +366,9 @@ struct TensorStore {
     write_results<Subtile>(operands);
   }
 
-  __device__ __forceinline__ StagedVectors<Config::kWarpM, kColumnsOfD> staged_vectors() const { return {vectors, row, column}; }
+  using Vectors = StagedVectors<Config::kWarpM, kColumnsOfD>;
+  static_assert(Config::Epilogue::template vector_bytes<Vectors>() == Config::Ring::kVectorBytes, "vectors: Rust and CUDA differ in their bytes");
+  __device__ __forceinline__ Vectors staged_vectors() const { return {vectors, row, column}; }
 
   // Returns the rows of the thread's elements of a subtile in D.
   template <int Subtile>

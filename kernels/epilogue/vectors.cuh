@@ -2,6 +2,7 @@
 #pragma once
 #include "epilogue/operands.cuh"
 #include "numeric.cuh"
+#include "warp/warpgroup.cuh"
 
 namespace epilogue {
 
@@ -13,15 +14,16 @@ struct StagedVectors {
   unsigned address;
   unsigned row, column;
 
-  // Returns the address behind some vectors along M, some along N, and some scalars.
+  // Returns the bytes of some vectors along M, some along N, and some scalars. Each begins at a
+  // multiple of 16 bytes.
   template <class Compute>
-  __device__ __forceinline__ unsigned behind(unsigned down, unsigned across, unsigned scalars) const {
-    return address + down * bytes<Compute>(Rows) + across * bytes<Compute>(Columns) + scalars * bytes<Compute>(1);
+  static __device__ __forceinline__ constexpr unsigned bytes(unsigned down, unsigned across, unsigned scalars) {
+    return down * padded<Compute>(Rows) + across * padded<Compute>(Columns) + scalars * padded<Compute>(1);
   }
 
  private:
   template <class Compute>
-  static constexpr unsigned bytes(unsigned length) { return (length * sizeof(Compute) + 15) / 16 * 16; }
+  static __device__ __forceinline__ constexpr unsigned padded(unsigned length) { return (length * sizeof(Compute) + 15) / 16 * 16; }
 };
 
 // Stores an element of 4 or 8 bytes.
@@ -31,8 +33,8 @@ __device__ __forceinline__ void store_shared(unsigned to, To element) {
   else asm volatile("st.shared.b64 [%0], %1;" ::"r"(to), "l"(reinterpret_cast<unsigned long long const&>(element)) : "memory");
 }
 
-// Loads one or two elements of 4 or 8 bytes. The access stays behind the barriers before it, but
-// the compiler may move it across other accesses.
+// Loads one or two elements of 4 or 8 bytes. `volatile` keeps the load behind the barriers before
+// it. Without a "memory" clobber, the compiler may move accesses to global memory across the load.
 template <int Count, class To>
 __device__ __forceinline__ Vector<To, Count> load_shared(unsigned from) {
   Vector<To, Count> to;
@@ -53,7 +55,7 @@ __device__ __forceinline__ Vector<To, Count> load_shared(unsigned from) {
 // elements.
 template <class From, class To, int Length, class Operand>
 __device__ __forceinline__ void stage_vector(unsigned to, Operand const& vector, unsigned first, unsigned length, unsigned thread) {
-  constexpr unsigned threads = 128, each = (Length + threads - 1) / threads;
+  constexpr unsigned threads = warp::kWarpgroup, each = (Length + threads - 1) / threads;
   From const* const from = reinterpret_cast<From const*>(vector.address) + first;
   To elements[each];
 #pragma unroll
@@ -77,21 +79,21 @@ __device__ __forceinline__ void stage_scalar(unsigned to, Operand const& scalar,
   store_shared(to, staged);
 }
 
-// Reads a scalar.
+// Reads a staged scalar.
 template <class To>
-__device__ __forceinline__ void read_staged(To& to, unsigned from) { to = load_shared<1, To>(from).element[0]; }
+__device__ __forceinline__ void read_staged_scalar(To& to, unsigned from) { to = load_shared<1, To>(from).element[0]; }
 
-// Reads the elements of a thread's rows. `first` is the row of D whose element is at `from`.
+// Reads the staged elements of a thread's rows. `first` is the row of D whose element is at `from`.
 template <class To, int Count>
-__device__ __forceinline__ void read_rows(To (&to)[Count], unsigned from, Coordinates<Count> const& rows, unsigned first) {
+__device__ __forceinline__ void read_staged_rows(To (&to)[Count], unsigned from, Coordinates<Count> const& rows, unsigned first) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) to[i] = load_shared<1, To>(from + (rows[i] - first) * unsigned(sizeof(To))).element[0];
 }
 
-// Reads the elements of a thread's columns, which are pairs of neighbors. `first` is the column of
-// D whose element is at `from`.
+// Reads the staged elements of a thread's columns, which are pairs of neighbors. `first` is the
+// column of D whose element is at `from`.
 template <class To, int Count>
-__device__ __forceinline__ void read_columns(To (&to)[Count], unsigned from, Coordinates<Count> const& columns, unsigned first) {
+__device__ __forceinline__ void read_staged_columns(To (&to)[Count], unsigned from, Coordinates<Count> const& columns, unsigned first) {
   static_assert(Count % 2 == 0, "columns are pairs");
 #pragma unroll
   for (int i = 0; i < Count; i += 2) {

@@ -5,9 +5,27 @@
 use super::sums::SumOrder;
 use crate::{
     layout::index_map::{Coord, IndexMap, at},
-    shape::at_least_one,
-    warp::TiledMma,
+    nest::GemmDesc,
+    shape::{EpilogueOperand, OperandKind, at_least_one},
+    warp::{TiledMma, warpgroup::ROWS},
 };
+
+/// Registers of a thread that accumulators and reductions of columns may take together. With 220,
+/// NVRTC 13 spilled.
+const MOST_REGISTERS: u32 = 200;
+
+impl GemmDesc {
+    /// Returns whether a warpgroup keeps reductions of columns from one 64 rows of its tile to the
+    /// next, so that the lanes join them once.
+    pub(crate) fn keeps_columns(&self) -> bool {
+        let (columns, rows) = (self.warp().n, self.warp().m);
+        let of_columns = |operand: &EpilogueOperand| {
+            operand.is_reduction() && operand.side() == Some(OperandKind::B)
+        };
+        let kept = self.epilogue.written().filter(of_columns).count() as u32 * (columns / 4);
+        rows > ROWS && rows / ROWS * (columns / 2) + kept <= MOST_REGISTERS
+    }
+}
 
 impl TiledMma {
     /// Returns the C++ type that knows which lanes share lines of D.

@@ -45,7 +45,7 @@ pub mod tensor_store;
 #[doc(hidden)]
 pub mod tile_store;
 mod tree;
-mod vectors;
+pub(crate) mod vectors;
 
 pub use constant::Real;
 #[doc(hidden)]

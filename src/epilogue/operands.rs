@@ -21,7 +21,7 @@ use crate::{
 ///
 /// - `Operands<R, W>` holds the elements of the operands, except C, for `R` rows and `W` columns of
 ///   D. Its constructors read all inputs: from global memory, or vectors from shared memory.
-/// - `stage_vectors` stages the vectors of a consumer's part of a tile.
+/// - `stage_vectors` stages the vectors of a consumer's part of a tile, which take `vector_bytes`.
 /// - `apply` computes one element of D, and the values of the results beside D, from row `r` and
 ///   column `w` of `operands`.
 /// - [`ResultMembers`] write the results.
@@ -32,7 +32,8 @@ pub(crate) fn members(
     (compute, d): (ComputeKind, ElementKind),
     scatter: Option<&str>,
 ) -> String {
-    let Inputs { fields, reads, staged_reads, stages } = inputs(desc, (compute, d), scatter);
+    let Inputs { fields, reads, staged_reads, stages, vectors } =
+        inputs(desc, (compute, d), scatter);
     let expression = expression(desc, compute);
     let accumulator = if desc.is_gated() { "epilogue::Gates<Compute>" } else { "Compute" };
     let results = ResultMembers::new(desc, (compute, d), scatter);
@@ -47,7 +48,7 @@ pub(crate) fn members(
     let constructors = constructor("", "", &reads)
         + &constructor("class Staged, ", "Staged const& staged, ", &staged_reads);
     let operands = format!(
-        "{members}  template <int R, int W>\n  struct Operands {{\n{fields}{written}{constructors}{writes}  }};\n  template <class Staged, class Params>\n  static {INLINE} void stage_vectors(Staged const& staged, Params const& params, unsigned product, unsigned thread) {{\n{stages}  }}\n"
+        "{members}  template <int R, int W>\n  struct Operands {{\n{fields}{written}{constructors}{writes}  }};\n  template <class Staged>\n  static constexpr unsigned vector_bytes() {{ return Staged::template bytes<Compute>({vectors}); }}\n  template <class Staged, class Params>\n  static {INLINE} void stage_vectors(Staged const& staged, Params const& params, unsigned product, unsigned thread) {{\n{stages}  }}\n"
     );
     let apply = format!(
         "  template <class Operands>\n  static {INLINE} Compute apply({accumulator} accumulator, Compute source, Compute const (&scalar)[8], Operands{constness}& operands, int r, int w) {{\n{expression}  }}\n"
@@ -66,6 +67,8 @@ struct Inputs {
     staged_reads: String,
     /// Statements that stage the vectors.
     stages: String,
+    /// Numbers of vectors along M and along N, and of scalars.
+    vectors: String,
 }
 
 /// Returns the text of the inputs except C.
@@ -91,31 +94,33 @@ fn inputs(desc: &EpilogueDesc, types: (ComputeKind, ElementKind), scatter: Optio
         inputs.fields.push_str(&format!("    Compute {operand}{extents};\n"));
         let read = format!("      epilogue::{function}{read};\n");
         inputs.reads.push_str(&read);
-        let at = format!("staged.template behind<Compute>({})", before.arguments());
-        if !before.count(operand) {
+        let at =
+            format!("staged.address + Staged::template bytes<Compute>({})", before.arguments());
+        if !before.add(operand) {
             inputs.staged_reads.push_str(&read);
             continue;
         }
         let (staged_read, stage) = match operand.side() {
             Some(OperandKind::A) => (
-                format!("read_rows({operand}, {at}, rows, staged.row)"),
+                format!("read_staged_rows({operand}, {at}, rows, staged.row)"),
                 format!(
                     "stage_vector<{element}, Compute, Staged::kRows>({at}, {from}, staged.row, params.m, thread)"
                 ),
             ),
             Some(OperandKind::B) => (
-                format!("read_columns({operand}, {at}, columns, staged.column)"),
+                format!("read_staged_columns({operand}, {at}, columns, staged.column)"),
                 format!(
                     "stage_vector<{element}, Compute, Staged::kColumns>({at}, {from}, staged.column, params.n, thread)"
                 ),
             ),
             None => (
-                format!("read_staged({operand}, {at})"),
+                format!("read_staged_scalar({operand}, {at})"),
                 format!("stage_scalar<{element}, Compute>({at}, {from}, product, thread)"),
             ),
         };
         inputs.staged_reads.push_str(&format!("      epilogue::{staged_read};\n"));
         inputs.stages.push_str(&format!("    epilogue::{stage};\n"));
     }
+    inputs.vectors = before.arguments();
     inputs
 }

@@ -15,28 +15,9 @@
 use super::{desc::EpilogueDesc, sums::SUM_FACTS};
 use crate::{
     codegen::facts::facts,
-    nest::GemmDesc,
     numeric::{ComputeKind, ElementKind},
-    shape::{EpilogueOperand, OperandKind},
-    warp::warpgroup::ROWS,
+    shape::OperandKind,
 };
-
-/// Registers of a thread that accumulators and reductions of columns may take together. With 220,
-/// NVRTC 13 spilled.
-const MOST_REGISTERS: u32 = 200;
-
-impl GemmDesc {
-    /// Returns whether a warpgroup keeps reductions of columns from one 64 rows of its tile to the
-    /// next, so that the lanes join them once.
-    pub(crate) fn keeps_columns(&self) -> bool {
-        let (columns, rows) = (self.warp().n, self.warp().m);
-        let of_columns = |operand: &EpilogueOperand| {
-            operand.is_reduction() && operand.side() == Some(OperandKind::B)
-        };
-        let kept = self.epilogue.written().filter(of_columns).count() as u32 * (columns / 4);
-        rows > ROWS && rows / ROWS * (columns / 2) + kept <= MOST_REGISTERS
-    }
-}
 
 /// Members of the struct of an epilogue that write results.
 pub(super) struct ResultMembers {

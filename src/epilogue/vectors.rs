@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Alignment of a vector in bytes: one access of a thread.
-const ALIGNMENT: u32 = 16;
+pub(crate) const VECTOR_ALIGNMENT: u32 = 16;
 
 /// Numbers of vectors before a vector: along M, along N, and scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -40,7 +40,7 @@ impl VectorsBefore {
     }
 
     /// Adds an operand. Returns whether it is a vector or a scalar.
-    pub const fn count(&mut self, operand: EpilogueOperand) -> bool {
+    pub const fn add(&mut self, operand: EpilogueOperand) -> bool {
         match Self::kind(operand) {
             Some(kind) => {
                 self.0[kind] += 1;
@@ -63,16 +63,41 @@ impl EpilogueDesc {
         let (mut before, mut i) = (VectorsBefore([0; 3]), 0);
         while i < EpilogueOperand::COUNT {
             if self.has(EpilogueOperand::ALL[i]) {
-                before.count(EpilogueOperand::ALL[i]);
+                before.add(EpilogueOperand::ALL[i]);
             }
             i += 1;
         }
         let (lengths, mut bytes, mut kind) = ([m, n, 1], 0u32, 0);
         while kind < lengths.len() {
-            let each = compute.element().bytes_of(lengths[kind]).next_multiple_of(ALIGNMENT);
+            let each = compute.element().bytes_of(lengths[kind]).next_multiple_of(VECTOR_ALIGNMENT);
             bytes = bytes.saturating_add(before.0[kind].saturating_mul(each));
             kind += 1;
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vectors and scalars that are read take their elements, in multiples of 16 bytes. Matrices
+    /// and results take nothing.
+    #[test]
+    fn bytes_of_vectors() {
+        let bytes = |text: &str, compute| {
+            let desc: EpilogueDesc = text.parse().expect("an epilogue");
+            desc.vector_bytes(compute, Mn { m: 64, n: 10 })
+        };
+        for (text, wanted) in [
+            ("acc", 0),
+            ("col_sum(row_amax(acc + c * aux1))", 0),
+            ("acc + bias_n", 48),
+            ("acc * scale_m + bias_n", 256 + 48),
+            ("alpha_ptr:f32 * (acc + bias_n + bias_n)", 48 + 16),
+        ] {
+            assert_eq!(bytes(text, ComputeKind::F32), wanted, "{text}");
+        }
+        assert_eq!(bytes("acc + bias_n", ComputeKind::F64), 80);
     }
 }

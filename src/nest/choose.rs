@@ -157,7 +157,7 @@ impl GemmDesc {
     /// cache. Repacked rows are multiples of 16 bytes apart.
     pub(crate) fn slower_lines(&self, size: &ProblemSize) -> [f64; 2] {
         const SECTOR: u64 = 32;
-        // Fits the choice among 128 x 128 to 128 x 256
+        // With this factor, the fastest of the measured tiles has the least cost
         // (`docs/decisions/2026-11-30-gathering-producers.md`).
         const GATHERED: f64 = 1.7;
         let rows = self.operand_rows(size);

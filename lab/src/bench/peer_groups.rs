@@ -13,7 +13,7 @@ pub(super) struct LtGroup {
     /// Bytes from the first A, B, and D to those of the group.
     pub first: [usize; 3],
     /// Bytes from the first A and B to operands of the same size and alignment: those of other
-    /// groups, or other parts of K.
+    /// groups, or of ranges of K with the same length.
     pub alike: Vec<[usize; 2]>,
 }
 

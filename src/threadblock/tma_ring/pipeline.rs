@@ -18,6 +18,7 @@ use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
     codegen::facts::facts,
+    epilogue::vectors::VECTOR_ALIGNMENT,
     layout::index_map::{Coord, IndexMap, at},
     refusal::{
         Field, hold,
@@ -173,7 +174,7 @@ impl Pipeline {
         let multiples = [
             (Field::StagingBytes, self.staging_bytes, ALIGNMENT_BYTES),
             (Field::PartialBytes, partial_bytes, CHUNK_BYTES),
-            (Field::VectorBytes, self.vector_bytes, CHUNK_BYTES),
+            (Field::VectorBytes, self.vector_bytes, VECTOR_ALIGNMENT),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
             (Field::StageBytes(OperandKind::B), b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
         ];

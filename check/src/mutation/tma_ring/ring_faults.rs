@@ -37,6 +37,8 @@ pub enum RingNeeds {
     Threads,
     /// C comes through the staging buffers.
     Source,
+    /// The epilogue has vectors.
+    Vectors,
     /// A comes from registers.
     Fragments,
     /// A comes from several sets of registers.
@@ -61,6 +63,7 @@ impl RingNeeds {
             Self::Warpgroups => !program.by_threads,
             Self::Threads => program.by_threads,
             Self::Source => program.ring.source,
+            Self::Vectors => program.ring.vector_bytes > 0,
             Self::Fragments => program.fragment_sets > 0,
             Self::Split => program.split_k && program.ring.slices.is_none(),
             Self::Gathers => program.ring.slices.is_some(),
@@ -294,6 +297,10 @@ faults! {
                 *subtile = (*subtile + buffers) % subtiles;
             }
         }
+    };
+    "vectors are staged again while warps read them", Vectors, |p| {
+        let first = epilogue(p).iter().position(|step| matches!(step, StoreStaging { .. }));
+        epilogue(p).insert(first.map_or(0, |at| at + 1), StageVectors);
     };
     "all subtiles are staged before the first is stored", Warpgroups, |p| {
         let is_store = |step: &mut RoleStep| matches!(step, StoreTensor { .. } | CommitStores);
