@@ -169,9 +169,17 @@ impl MmaBase {
     }
 
     /// Returns the registers per thread that hold state across work units: the unit's index, and
-    /// values that the assembler keeps. Randomly generated kernels spill without them
+    /// values that the assembler keeps. If a thread has many copies, it keeps the address of each,
+    /// whose two registers are counted. Randomly generated kernels spill without them
     /// (`stream_k_of_one_schedule_compiles_clean`).
     pub(crate) const fn registers_of_units(&self) -> u32 {
-        if self.goes_on() { 10 } else { 0 }
+        const STATE: u32 = 18;
+        const MANY: u32 = 32;
+        if !self.goes_on() {
+            return 0;
+        }
+        let [a, b] = &self.operands;
+        let copies = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
+        if copies < MANY { STATE } else { copies.saturating_mul(2).saturating_add(STATE) }
     }
 }
