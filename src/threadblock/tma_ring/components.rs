@@ -212,9 +212,9 @@ impl GemmDesc {
     /// Returns the MMA of a consumer, which may multiply the terms of an emulated f32. It is
     /// arbitrary for an invalid description.
     pub(crate) const fn tiled_mma_on_ring(&self) -> TiledMma {
-        match self.multiplied().components() {
+        match self.components() {
             Some(components) => components.mma,
-            None => self.base().mma,
+            None => TiledMma::Unsupported,
         }
     }
 

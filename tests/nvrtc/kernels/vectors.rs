@@ -77,6 +77,23 @@ fn default_kernels_with_reductions_compile_clean() {
     all_clean("default kernels with reductions", kernels);
 }
 
+/// Kernels that multiply the terms of an emulated f32 add sums in the order of their twin.
+#[test]
+#[ignore = "needs NVRTC"]
+fn emulated_kernels_with_sums_compile() {
+    let wanted = Wanted { kernel_kind: KernelKind::WgmmaRing, ..Wanted::default() };
+    let epilogue = "col_sum(row_sum(acc))".parse::<EpilogueDesc>().expect("an expression");
+    let kernels: Vec<_> = (0xa0e0..0xa400)
+        .map(|seed| (seed, description(seed, wanted)))
+        .filter(|(_, d)| d.emulation().terms() > 1)
+        .map(|(seed, d)| (seed, but!(d, epilogue)))
+        .filter(|(_, d)| d.check().is_ok())
+        .take(6)
+        .collect();
+    assert_eq!(kernels.len(), 6);
+    compile_without_warnings("emulated kernels with sums", kernels);
+}
+
 /// Compiles kernels with the seed of each. A kernel may spill.
 fn compile_without_warnings(what: &str, kernels: Vec<(u64, GemmDesc)>) {
     assert_clean(what, kernels, |cache, (seed, d)| {
