@@ -1,7 +1,7 @@
 //! Machine code of a kernel, as printed by `nvdisasm`.
 
 use crate::harness::prelude::*;
-use std::io::Write;
+use std::{collections::BTreeSet, io::Write, ops::Range};
 
 /// Returns the disassembler, which is next to NVRTC's folder in Python's wheels.
 fn nvdisasm() -> PathBuf {
@@ -30,8 +30,30 @@ fn text_of(cubin: &[u8]) -> String {
 struct Line {
     /// Mnemonic with modifiers, such as `HMMA.16816.F32`.
     name: String,
+    /// The text after the mnemonic.
+    operands: String,
+    /// Whether a predicate guards it.
+    guarded: bool,
     /// Line that a branch targets.
     target: Option<usize>,
+}
+
+impl Line {
+    /// Returns the accumulators that a product of `wgmma` writes. `None` for another instruction.
+    fn accumulators(&self) -> Option<Range<u32>> {
+        // `HGMMA.64x128x16.F16 R24, gdesc[UR8], R24`
+        let (kind, modifiers) = self.name.split_once("GMMA.64x")?;
+        let columns: u32 = modifiers.split('x').next()?.parse().ok()?;
+        let halves = kind == "H" && modifiers.split('.').nth(1) == Some("F16");
+        let first = registers(&self.operands).next()?;
+        Some(first..first + if halves { columns / 4 } else { columns / 2 })
+    }
+}
+
+/// Returns the numbers of the registers that operands name.
+fn registers(operands: &str) -> impl Iterator<Item = u32> {
+    let words = operands.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter_map(|word| word.strip_prefix('R')?.parse().ok())
 }
 
 /// Code of a cubin's functions in sequence.
@@ -61,25 +83,22 @@ impl Sass {
             else {
                 continue;
             };
-            let mut words =
-                code.split_whitespace().skip_while(|word| word.starts_with('@')).peekable();
-            let Some(name) = words
-                .next()
-                .filter(|name| name.starts_with(|first: char| first.is_ascii_uppercase()))
-            else {
+            let code = code.trim().trim_end_matches(';').trim_end();
+            let guarded = code.starts_with('@');
+            let code =
+                if guarded { code.split_once(' ').map_or("", |(_, rest)| rest) } else { code };
+            let (name, operands) = code.trim().split_once(' ').unwrap_or((code.trim(), ""));
+            if !name.starts_with(|first: char| first.is_ascii_uppercase()) {
                 continue;
-            };
-            let target = name
-                .starts_with("BRA")
-                .then(|| words.find(|word| word.starts_with("`(")))
-                .flatten();
-            lines.push((
-                name.trim_end_matches(';'),
-                target.map(|word| word.trim_start_matches("`(").trim_end_matches([')', ';'])),
-            ));
+            }
+            let label = operands.split_once("`(").map(|(_, label)| label.trim_end_matches(')'));
+            let target = label.filter(|_| name.starts_with("BRA"));
+            lines.push((name, operands, guarded, target));
         }
-        let line = |(name, target): (&str, Option<&str>)| Line {
+        let line = |(name, operands, guarded, target): (&str, &str, bool, Option<&str>)| Line {
             name: name.to_owned(),
+            operands: operands.to_owned(),
+            guarded,
             target: target.and_then(|label| labels.get(label).copied()),
         };
         Self(lines.into_iter().map(line).collect())
@@ -93,6 +112,35 @@ impl Sass {
     /// Returns the names of the instructions in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|line| line.name.as_str())
+    }
+
+    /// Returns the instructions that access accumulators of `wgmma` before a wait for all products,
+    /// on any path.
+    pub fn early_accesses(&self) -> Vec<String> {
+        let mut early = BTreeSet::new();
+        for (at, product) in self.0.iter().enumerate() {
+            let Some(accumulators) = product.accumulators() else { continue };
+            let (mut paths, mut seen) = (vec![at + 1], HashSet::new());
+            while let Some(at) = paths.pop() {
+                let Some(line) = self.0.get(at).filter(|_| seen.insert(at)) else { continue };
+                let awaits_all =
+                    line.name == "WARPGROUP.DEPBAR.LE" && line.operands.ends_with("0x0");
+                if awaits_all {
+                    continue;
+                }
+                if line.accumulators().is_none()
+                    && registers(&line.operands).any(|register| accumulators.contains(&register))
+                {
+                    early.insert(at);
+                }
+                paths.extend(line.target);
+                let ends = matches!(line.name.as_str(), "BRA" | "EXIT" | "RET") && !line.guarded;
+                if !ends {
+                    paths.push(at + 1);
+                }
+            }
+        }
+        early.into_iter().map(|at| format!("{} {}", self.0[at].name, self.0[at].operands)).collect()
     }
 
     /// Returns the number of wanted instructions of each innermost loop that has any.
@@ -139,4 +187,29 @@ fn loops_are_found() {
         (3, vec![1], 9)
     );
     assert_eq!(sass.in_loops(|name| name == "MOV"), Vec::<usize>::new());
+}
+
+#[test]
+fn early_accesses_are_found() {
+    let text = "
+.text.kernel:
+.L_x_1:
+        /*0000*/                   HGMMA.64x16x16.F16 R24, gdesc[UR8], R24, gsb0 ;
+        /*0010*/                   WARPGROUP.DEPBAR.LE gsb0, 0x1 ;
+        /*0020*/               @P0 BRA `(.L_x_1) ;
+        /*0030*/                   FADD R28, R23, R29 ;
+        /*0040*/               @P1 BRA `(.L_x_2) ;
+        /*0050*/                   WARPGROUP.DEPBAR.LE gsb0, 0x0 ;
+        /*0060*/                   HADD2.F32 R8, -RZ, R25.H1_H1 ;
+        /*0070*/                   EXIT ;
+.L_x_2:
+        /*0080*/                   HADD2.F32 R8, -RZ, R27.H0_H0 ;
+        /*0090*/                   EXIT ;
+        /*00a0*/                   MOV R24, RZ ;
+";
+    let early = Sass::read(text).early_accesses();
+    assert_eq!(early, ["HADD2.F32 R8, -RZ, R27.H0_H0"]);
+    let of_floats = text.replace(".F16", ".F32");
+    let early = Sass::read(&of_floats).early_accesses();
+    assert_eq!(early, ["FADD R28, R23, R29", "HADD2.F32 R8, -RZ, R27.H0_H0"]);
 }

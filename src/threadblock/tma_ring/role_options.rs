@@ -190,12 +190,11 @@ impl RoleOptions {
         if ring.vector_bytes > 0 {
             tail.push(RoleStep::StageVectors);
         }
-        for behind in (1..=pending).rev() {
-            tail.extend([
-                RoleStep::AwaitProducts { pending: behind - 1 },
-                RoleStep::Release { behind },
-            ]);
+        // One wait for all products: between two waits, NVRTC 13.0 read accumulators too early.
+        if pending > 0 {
+            tail.push(RoleStep::AwaitProducts { pending: 0 });
         }
+        tail.extend((1..=pending).rev().map(|behind| RoleStep::Release { behind }));
         if pingpong {
             tail.push(RoleStep::SkipLater);
         }

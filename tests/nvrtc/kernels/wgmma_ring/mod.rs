@@ -1,4 +1,5 @@
 //! Kernels of `wgmma` that a TMA ring feeds.
 
 mod gathered;
+mod products;
 mod written_matrices;
