@@ -81,8 +81,20 @@ __device__ __forceinline__ float max(float x, float y) {
 
 __device__ __forceinline__ double min(double x, double y) { return min_of(x, y); }
 __device__ __forceinline__ double max(double x, double y) { return max_of(x, y); }
-__device__ __forceinline__ int min(int x, int y) { return x < y ? x : y; }
-__device__ __forceinline__ int max(int x, int y) { return x > y ? x : y; }
+
+// Comparison and selection are assembly, because NVRTC 13.0 compiled max(max(x, -y), z) on sm_90 to
+// a VIMNMX3 without the negation. It still replaces both by VIMNMX if no operand is negated.
+__device__ __forceinline__ int min(int x, int y) {
+  int z;
+  asm("{ .reg .pred p; setp.lt.s32 p, %1, %2; selp.b32 %0, %1, %2, p; }" : "=r"(z) : "r"(x), "r"(y));
+  return z;
+}
+
+__device__ __forceinline__ int max(int x, int y) {
+  int z;
+  asm("{ .reg .pred p; setp.gt.s32 p, %1, %2; selp.b32 %0, %1, %2, p; }" : "=r"(z) : "r"(x), "r"(y));
+  return z;
+}
 
 template <class Compute>
 __device__ __forceinline__ Compute relu(Compute x) { return max(x, Compute(0)); }

@@ -2,19 +2,22 @@
 
 use crate::harness::{
     conformance::judge_both,
-    epilogue_operands::{descriptions, math_functions, random_trees},
+    epilogue_operands::{descriptions, math_functions, random_trees, with_epilogues},
     prelude::*,
-    problems,
+    problems, requested_case,
     same_bits::compare,
     sample,
 };
 use falchion::internals::{Rows, evaluate};
 
-/// Checks that the device gives the bits of the host, and the values of the reference.
+/// Checks that the device gives the bits of the host, and the values of the reference. With
+/// `FALCHION_CASE=0:<seed>`, only for the description of a seed.
 fn conform(descriptions: &[(u64, GemmDesc)]) {
     let device = OnCuda::new();
     let wanted = problems::Wanted { most_work: 2_000_000, aligned: true };
-    descriptions.par_iter().for_each(|(seed, desc)| {
+    let requested = requested_case();
+    let is_requested = |(seed, _): &&(u64, GemmDesc)| requested.is_none_or(|(_, one)| one == *seed);
+    descriptions.par_iter().filter(is_requested).for_each(|(seed, desc)| {
         let on_device = |guarded: &Guarded, buffers: &Buffers, _| {
             let mut after = buffers.clone();
             after.run(&device, desc, guarded)?;
@@ -42,6 +45,28 @@ fn the_device_computes_each_math_function() {
 #[ignore = "needs an NVIDIA GPU"]
 fn the_device_computes_random_trees() {
     conform(&sample(random_trees(0xa0c9, 2000)));
+}
+
+/// Integers keep their signs in chains of minima and maxima, which have instructions of their own.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn negated_integers_are_compared() {
+    let texts = [
+        "max(max(beta * c, -acc), alpha)",
+        "min(min(beta * c, -acc), alpha)",
+        "max(max(-acc, -beta * c), -alpha)",
+        "min(min(beta * c, acc * -1), acc)",
+        "max(-acc, max(acc, beta * c))",
+        "min(max(min(beta * c, -acc), alpha), 7)",
+    ];
+    let mut next = texts.into_iter().cycle();
+    let mut descriptions = with_epilogues(0xa0d0, 160, |compute, _| {
+        let text = if compute == ComputeKind::I32 { next.next() } else { None };
+        text.unwrap_or("acc").parse::<EpilogueDesc>().expect("an expression")
+    });
+    descriptions.retain(|(_, desc)| desc.output.compute == ComputeKind::I32);
+    assert!(descriptions.len() >= texts.len(), "{} kernels", descriptions.len());
+    conform(&descriptions);
 }
 
 /// D = f(X) for an X with all 2^32 numbers of f32, a part at a time. `FALCHION_SAMPLE` selects some
