@@ -30,6 +30,8 @@ pub const SUITES: &[Suite] = &[
     suite("batched", "strided batches and pointer arrays", true),
     suite("grouped", "grouped, relative to one call per group", true),
     suite("untuned", "untuned shapes", true),
+    suite("fused", "epilogues that cuBLASLt fuses, and others", true),
+    suite("gathered", "gathered rows of A relative to plain cuBLASLt; groups along K", false),
     suite("simt", "exact f32 on CUDA cores, large", true),
     suite("simt_shapes", "CUDA cores relative to cuBLASLt's tensor cores", true),
     suite("f64", "f64 on tensor cores", true),
