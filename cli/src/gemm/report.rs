@@ -126,6 +126,7 @@ pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     let verified = print::good("verified");
     let results = match results_checked {
         0 => String::new(),
+        1 => "1 result of the epilogue beside D, ".to_owned(),
         count => format!("{count} results of the epilogue beside D, "),
     };
     let error = format!("{results}and the largest error is {error_over_bound:.3} of its bound");
