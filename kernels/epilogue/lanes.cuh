@@ -24,6 +24,7 @@ struct WarpgroupLanes {
 template <class Config>
 constexpr int kConsumerColumns = Config::kWarpN / (Config::kGated ? 2 : 1);
 
+// Lanes of a consumer.
 template <class Config>
 using ConsumerLanes = WarpgroupLanes<Config::kWarpM, kConsumerColumns<Config>>;
 

@@ -169,8 +169,9 @@ impl MmaBase {
     }
 
     /// Returns the registers per thread that hold state across work units: the unit's index, and
-    /// values that the assembler keeps. If a thread has many copies, it keeps the address of each,
-    /// whose two registers are counted. Randomly generated kernels spill without them
+    /// values that the assembler keeps. It may keep the addresses of copies too, two registers
+    /// each. Of random stream-K kernels with 32 copies or more, a tenth spilled before the
+    /// addresses were counted; kernels with fewer copies rarely spill
     /// (`stream_k_of_one_schedule_compiles_clean`).
     pub(crate) const fn registers_of_units(&self) -> u32 {
         const STATE: u32 = 18;

@@ -20,9 +20,10 @@ fn accumulators_are_read_after_all_products() {
         let pending = desc.stages().checked_sub(1)?.min(3);
         Some((*seed, desc.pinned(Pins { pending: Some(pending), ..Pins::NONE })))
     };
-    let more = kernels.iter().filter_map(pinned).filter(|(_, desc)| desc.check().is_ok());
-    let more: Vec<_> = more.collect();
+    let valid = |(_, desc): &(u64, GemmDesc)| desc.check().is_ok();
+    let more: Vec<_> = kernels.iter().filter_map(pinned).filter(valid).collect();
     kernels.extend(more);
+    assert!(kernels.len() >= 400, "{} kernels", kernels.len());
     let fault = |cache: &Cache, (seed, desc): &(u64, GemmDesc)| {
         let entry = compile(cache, &unit_of(desc, false), 90).expect("it compiles");
         let early = Sass::disassemble(&entry.image).early_accesses();
