@@ -228,16 +228,19 @@ const VECTORS: &[&str] = &[
     "multiply(scale_m, bias_n)",
 ];
 
-/// Adds vectors to the epilogue in one of three cases.
-fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
+/// Adds vectors to the epilogue in one of three cases, unless the kernel has no shared memory left
+/// for their elements.
+fn with_vectors(desc: GemmDesc, seed: u64) -> GemmDesc {
     let mut random = Random::new(draw(seed, 2));
-    if random.once_in(3) {
-        let sum = random.pick(VECTORS).parse().expect("they are expressions");
-        let epilogue = desc.epilogue.join(sum, Op::ADD);
-        desc.epilogue =
-            if random.once_in(2) { epilogue.then(Op::Math(MathFunction::Relu)) } else { epilogue };
+    if !random.once_in(3) {
+        return desc;
     }
-    desc
+    let sum = random.pick(VECTORS).parse().expect("they are expressions");
+    let epilogue = desc.epilogue.join(sum, Op::ADD);
+    let relu = random.once_in(2);
+    let epilogue = if relu { epilogue.then(Op::Math(MathFunction::Relu)) } else { epilogue };
+    let with_vectors = but!(desc, epilogue: epilogue);
+    if with_vectors.check().is_ok() { with_vectors } else { desc }
 }
 
 /// Returns a random valid description that is refused if it needs `spare` more registers.
