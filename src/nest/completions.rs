@@ -47,7 +47,8 @@ impl Completions {
                 .for_each(|desc| all.add(desc));
         }
         // If no shape is pinned and a candidate has this tile, that candidate keeps its row-major
-        // D. If shapes are pinned, the problem chooses between row-major and column-major D.
+        // D. Other tiles without split-K are candidates in both frames. If shapes are pinned, the
+        // problem chooses between row-major and column-major D.
         let given = all.descs.len();
         let (tiles, next) = match source {
             FirstOf::Columns(first) => (0, first + 1),
@@ -56,6 +57,17 @@ impl Completions {
         for knobs in &row.of_columns[next..] {
             if let Some(desc) = of_columns(&user, frame, knobs, &pins, &mut { SearchBudget::LIMIT })
                 && (pins.pins_shapes() || !has_tile_of(&all.descs[..tiles], &desc))
+            {
+                all.add(desc);
+            }
+        }
+        for knobs in row.of_columns {
+            if tiles > 0
+                && knobs.work.decomposition != DecompositionKind::SplitKCluster
+                && !pins.pins_shapes()
+                && let Some(desc) =
+                    configured(&user, frame, knobs, &pins, &mut { SearchBudget::LIMIT })
+                && !has_tile_of(&all.descs[..given], &desc)
             {
                 all.add(desc);
             }

@@ -234,13 +234,13 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
             some("split_k", "1 2 4 8"),
         ];
     }
-    let columns = ascending(&[64, 128, 192, 256], columns_by_default(base));
+    let columns = ascending(&[16, 32, 64, 128, 192, 256], columns_by_default(base));
     vec![
         some("mainloop", "warpspecialized"),
         list("threadblock", shapes(&[64, 128, 192, 256], &columns, stage)),
         list("warp", shapes(&[64, 128], &columns, stage)),
         list("instruction", shapes(&[64], &columns, step)),
-        some("stages", "3 4 5 6 7 8"),
+        some("stages", "3 4 5 6 7 8 12 16"),
         some("swizzle", "1 grouped:4 grouped:8 hilbert"),
         some("cluster", "1x1 2x1 1x2 4x1 1x4"),
         list("schedule", ScheduleKind::ALL.map(ScheduleKind::name)),

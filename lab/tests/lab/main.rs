@@ -10,6 +10,7 @@ mod cute_gemm;
 mod cute_layouts;
 mod explore;
 mod figures;
+mod held_out;
 mod ladder;
 mod model;
 mod pins;

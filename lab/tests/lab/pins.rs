@@ -39,22 +39,28 @@ fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
 
 /// Pinning the selected knobs gives a kernel with these knobs that the cost model rates equally
 /// fast. If a tile is valid in both frames, the problem selects the frame that fills the tile.
+///
+/// The default table has some tiles in one frame only. Pins allow the other frame as well, which
+/// the model rates faster for very few problems.
 #[test]
 fn pinning_the_selected_values_gives_the_selected_kernel() {
     let machine = ArchKind::Sm90.machine();
-    let (mut count, mut swapped) = (0, 0);
+    let (mut count, mut swapped, mut faster) = (0, 0, 0);
     for problem in problems() {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
         let found = description(&pinned(&problem, &chosen), ArchKind::Sm90)
             .expect("the selected description is valid");
         let size = size_of(&problem.launched());
-        let of = |desc: &GemmDesc| (desc.user_pins().words(), desc.predicted(&size, &machine));
-        assert_eq!(of(&found), of(&chosen), "{problem}");
-        (count, swapped) = (count + 1, swapped + usize::from(found.frame != chosen.frame));
+        assert_eq!(found.user_pins().words(), chosen.user_pins().words(), "{problem}");
+        let [pinned, free] = [&found, &chosen].map(|desc| desc.predicted(&size, &machine));
+        assert!(pinned <= free, "{problem}: {pinned:?}, and {free:?} without pins");
+        count += 1;
+        swapped += usize::from(found.frame != chosen.frame);
+        faster += usize::from(pinned < free);
     }
     assert!(
-        count > 450 && swapped < count / 10,
-        "{count} problems, {swapped} of them in the other frame"
+        count > 1100 && swapped < count / 10 && faster < 5,
+        "{count} problems, {swapped} of them in the other frame, {faster} of these faster"
     );
 }
 

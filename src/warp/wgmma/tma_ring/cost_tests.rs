@@ -237,7 +237,7 @@ fn a_batch_takes_the_tile_of_its_waves() {
         let request = Request { a, b, c, op, knobs, ..Request::default() };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
     };
-    assert_eq!([1, 22].map(chosen), [32, 176]);
+    assert_eq!([1, 22].map(chosen), [16, 176]);
 }
 
 /// N-major columns of B arrive in boxes of 64, so 176 columns are invalid and the next best tile
